@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+# Builds, tests and installs JIS. Everything made goes below build/ (BUILD=).
+#
+#   make            tool, libraries, agent, Java class library     make V=1   show commands
+#   make setup      install what building and testing needs (Debian packages, as root)
+#   make demo       record a Tomcat under load; trace and Paraver files in build/demo/
+#   make check      unit and host end-to-end tests                 make lab    guest kernel tests
+#   make test       setup + check + lab                            make bench  measurements
+#   CC=clang, SAN=address,undefined or SAN=thread: other compilers and sanitizers
+
+BUILD ?= build
+VERSION := $(shell cat VERSION)
+PREFIX ?= /usr/local
+DESTDIR ?=
+SAN ?=
+V ?= 0
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+AR ?= ar
+PKG_CONFIG ?= pkg-config
+OPT ?= -O2 -g
+WARN := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wno-unused-parameter \
+	-Wformat=2 -Wpointer-arith
+ifneq ($(WERROR),0)
+WARN += -Werror
+endif
+BASE_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DJIS_VERSION='"$(VERSION)"' -I. -Iinclude $(OPT) $(WARN) \
+	-fno-strict-aliasing -fvisibility=hidden -fPIC -MMD -MP
+ifneq ($(SAN),)
+SANFLAGS := -fsanitize=$(SAN) -fno-omit-frame-pointer
+BUILD := $(BUILD)/san-$(subst $(comma),-,$(subst undefined,ub,$(SAN)))
+endif
+comma := ,
+ALL_CFLAGS = $(BASE_CFLAGS) $(SANFLAGS) $(CFLAGS)
+ALL_LDFLAGS = $(SANFLAGS) $(LDFLAGS)
+LIBS := $(shell $(PKG_CONFIG) --libs json-c zlib 2>/dev/null || echo -ljson-c -lz) -lpthread -ldl
+
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-7s %s\n'
+endif
+
+# Libraries: folder = library. Order is link order: users before what they use.
+LIBDIRS := paraver-export analysis calltree merger libjisctl trace
+LIB_A := $(foreach d,$(LIBDIRS),$(if $(wildcard $(d)/*.c),$(BUILD)/$(d)/lib$(d).a))
+
+JAVA_HOME ?= $(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's,/bin/javac$$,,')
+JVMTI_INC := -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux
+
+src = $(wildcard $(1)/*.c)
+obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(call src,$(1)))
+
+UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(UNIT_SRC))
+PROG_SRC := $(wildcard tests/e2e/prog/*.c)
+PROG_BIN := $(patsubst tests/e2e/prog/%.c,$(BUILD)/tests/prog/%,$(PROG_SRC))
+BENCH_SRC := $(wildcard tests/bench/*.c)
+BENCH_BIN := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(BENCH_SRC))
+FUZZ_SRC := $(wildcard tests/fuzz/*.c)
+FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(FUZZ_SRC))
+TEST_JAVA := $(wildcard tests/e2e/java/*.java)
+MARKER_JAVA := $(wildcard agent/java/jis/*.java)
+MAN_SRC := $(wildcard man/*.[1-8])
+
+TOOL := $(BUILD)/jis
+AGENT := $(BUILD)/libjisagent.so
+SHLIB := $(BUILD)/libjisctl.so.0
+JAR := $(BUILD)/jis-markers.jar
+
+.PHONY: all tools tests setup demo test check lab lab-demo lab-debug bench soak install uninstall \
+	fmt fmt-check lint clean kmod unit e2e
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: tools $(JAR)
+tools: $(TOOL) $(SHLIB) $(AGENT)
+tests: $(UNIT_BIN) $(PROG_BIN) $(BENCH_BIN) $(FUZZ_BIN) $(BUILD)/tests/classes/.made
+
+# Objects -------------------------------------------------------------------------------------
+$(BUILD)/obj/%.o: %.c
+	$(say) CC $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(EXTRA_$(firstword $(subst /, ,$*))) -c -o $@ $<
+
+EXTRA_agent := $(JVMTI_INC) -ftls-model=initial-exec
+
+define library
+$(BUILD)/$(1)/lib$(1).a: $(call obj,$(1))
+	$(say) AR $$@
+	$(Q)mkdir -p $$(@D); rm -f $$@
+	$(Q)$(AR) rcs $$@ $$^
+endef
+$(foreach d,$(LIBDIRS),$(eval $(call library,$(d))))
+
+$(TOOL): $(call obj,cli) $(LIB_A)
+	$(say) LD $@
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(call obj,cli) -Wl,--start-group $(LIB_A) -Wl,--end-group $(LIBS) -lm
+
+$(SHLIB): $(call obj,libjisctl) $(BUILD)/trace/libtrace.a libjisctl/libjisctl.map
+	$(say) LD $@
+	$(Q)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libjisctl.so.0 \
+		-Wl,--version-script=libjisctl/libjisctl.map -o $@ \
+		$(call obj,libjisctl) $(BUILD)/trace/libtrace.a $(LIBS)
+	$(Q)ln -sf libjisctl.so.0 $(BUILD)/libjisctl.so
+
+# The agent links nothing of ours and no library but libc: it lives in other people's processes.
+$(AGENT): $(call obj,agent) agent/libjisagent.map
+	$(say) LD $@
+	$(Q)$(CC) $(ALL_LDFLAGS) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,--version-script=agent/libjisagent.map \
+		-o $@ $(call obj,agent) -lpthread -ldl
+
+$(JAR): $(MARKER_JAVA)
+	$(say) JAR $@
+	$(Q)rm -rf $(BUILD)/agent/classes; mkdir -p $(BUILD)/agent/classes
+	$(Q)$(JAVA_HOME)/bin/javac --release 17 -Xlint:all -Werror -d $(BUILD)/agent/classes $(MARKER_JAVA)
+	$(Q)$(JAVA_HOME)/bin/jar --create --file $@ -C $(BUILD)/agent/classes .
+
+# Tests ---------------------------------------------------------------------------------------
+$(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(LIB_A) $(filter-out $(BUILD)/obj/agent/agent.o,$(if $(wildcard agent/classfile*.c),$(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard agent/classfile*.c))))
+	$(say) LD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--start-group $(LIB_A) -Wl,--end-group \
+		$(shell $(PKG_CONFIG) --libs check) $(LIBS) -lm
+
+$(BUILD)/tests/prog/%: $(BUILD)/obj/tests/e2e/prog/%.o $(SHLIB)
+	$(say) LD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< -L$(BUILD) -ljisctl -Wl,-rpath,'$$ORIGIN/../..' -lpthread -lm
+
+$(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIB_A)
+	$(say) LD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< -Wl,--start-group $(LIB_A) -Wl,--end-group $(LIBS) -lm
+
+$(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(LIB_A) $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard agent/classfile*.c))
+	$(say) LD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--start-group $(LIB_A) -Wl,--end-group $(LIBS) -lm
+
+$(BUILD)/tests/classes/.made: $(TEST_JAVA) $(JAR)
+	$(say) JAVAC tests/e2e/java
+	$(Q)rm -rf $(@D); mkdir -p $(@D)
+	$(Q)test -z "$(TEST_JAVA)" || $(JAVA_HOME)/bin/javac --release 17 -cp $(JAR) -d $(@D) $(TEST_JAVA)
+	$(Q)touch $@
+
+unit: $(UNIT_BIN)
+	$(Q)tests/run.sh unit $(BUILD)
+
+e2e: all tests
+	$(Q)tests/run.sh e2e $(BUILD)
+
+check: all tests lint
+	$(Q)tests/run.sh check $(BUILD)
+
+lab:
+	$(Q)tests/run.sh lab $(BUILD)
+
+# Setup first and by itself, so that what it installs is seen by the rules that follow.
+test:
+	$(Q)$(MAKE) --no-print-directory setup
+	$(Q)tests/run.sh all $(BUILD)
+
+bench: all tests
+	$(Q)tests/bench/run.sh $(BUILD)
+
+# Kernel module: KDIR= the headers of the kernel to build for.
+KDIR ?= /lib/modules/$(shell uname -r)/build
+kmod:
+	$(say) KMOD $(KDIR)
+	$(Q)test -d $(KDIR) || { echo "kmod: no kernel headers at $(KDIR): install linux-headers for your kernel or set KDIR=" >&2; exit 1; }
+	$(Q)mkdir -p $(BUILD)/kmod
+	$(Q)cp -pu kmod/*.c kmod/*.h kmod/Kbuild $(BUILD)/kmod/
+	$(Q)mkdir -p $(BUILD)/kmod/include && cp -rpu include/jis $(BUILD)/kmod/include/
+	$(Q)$(MAKE) --no-print-directory -C $(KDIR) M=$(abspath $(BUILD)/kmod) modules
+
+# Others ---------------------------------------------------------------------------------------
+setup:
+	$(Q)scripts/setup.sh
+
+demo:
+	$(Q)$(MAKE) --no-print-directory setup
+	$(Q)$(MAKE) --no-print-directory all tests
+	$(Q)scripts/demo.sh $(BUILD)
+
+lab-demo:
+	$(Q)scripts/lab/demo.sh $(BUILD)
+
+install: all
+	$(Q)BUILD=$(BUILD) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) scripts/install.sh
+
+uninstall:
+	$(Q)DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) scripts/install.sh --uninstall
+
+C_FILES = $(shell git ls-files '*.c' '*.h')
+fmt:
+	$(Q)clang-format -i $(C_FILES)
+fmt-check:
+	$(Q)clang-format --dry-run --Werror $(C_FILES)
+lint:
+	$(Q)scripts/lint.sh $(BUILD)
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The session's manifest: what was recorded, when, where, by whom, with which clock, which streams,
+ * what was produced, stored and lost, and the table of processes, threads and CPUs that lets a sink
+ * write its header first. JSON (json-c), written by rename; provisional at the start of a recording
+ * ("complete": false), complete at stop; `jis recover` rebuilds it from the streams.
+ */
+#ifndef JIS_TRACE_MANIFEST_H
+#define JIS_TRACE_MANIFEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "jis/events.h"
+
+#define MANIFEST_FILE "manifest.json"
+#define MANIFEST_FORMAT 1
+
+#define TIME_NONE UINT64_MAX
+
+/* One life of a kernel thread. Times are rebased ticks. */
+struct thread_entry {
+	uint32_t tid, pid;	/* host's */
+	uint32_t ns_tid;	/* in the innermost pid namespace; 0 unknown */
+	uint32_t parent_tid;	/* 0 unknown */
+	uint64_t start_time;	/* ns, identity; 0 unknown */
+	uint64_t birth;		/* fork event, or TIME_NONE: alive before the recording */
+	uint64_t first_seen;	/* first evidence: fork event or state dump */
+	uint64_t death;		/* last switch-out as dead, else exit or free event; TIME_NONE: alive at the end */
+	uint64_t java_tid;	/* 0: no Java thread */
+	uint32_t java_flags;	/* JIS_JTHREAD_* */
+	char *name;		/* the full Java name where there is one, else comm (last seen) */
+	char *comm;		/* last comm */
+	char *group;		/* Java thread group or NULL */
+};
+
+/* A target process. */
+struct process_entry {
+	uint32_t pid;
+	uint32_t ns_pid;
+	uint64_t start_time;
+	char *name;	 /* comm of its main thread, or the executable's base name after exec */
+	char *directory; /* of its user streams, relative to the session; NULL: kernel side only */
+	char *vm;	 /* VM name and version or NULL */
+	uint32_t vm_version;
+	uint8_t uuid[16]; /* of its user trace */
+};
+
+/* A thread outside the targets that touched one. */
+struct foreign_entry {
+	uint32_t tid, pid;
+	uint64_t time; /* of the task_name event */
+	char *comm;
+};
+
+struct stream_entry {
+	char *path;		/* relative to the session */
+	uint32_t stream_class;
+	uint64_t instance;
+	uint64_t packets;
+	uint64_t produced[JIS_MAX_EVENT_ID]; /* [0]: of a type that is not known */
+	uint64_t stored[JIS_MAX_EVENT_ID];
+	uint64_t lost[JIS_MAX_EVENT_ID];
+	bool clean; /* the counters were read at a clean stop */
+};
+
+struct damage_entry {
+	char *path;	/* stream */
+	uint64_t begin, end; /* ticks; end TIME_NONE = to the stream's end */
+	char *reason;
+};
+
+/* All clocks at one instant. */
+struct clock_sample {
+	uint64_t ticks; /* session clock, rebased */
+	uint64_t monotonic_raw, monotonic, boottime, realtime; /* ns */
+	uint32_t uncertainty; /* ticks */
+};
+
+struct manifest {
+	bool complete;		/* stopped cleanly or recovered */
+	bool recovered;
+	uint32_t schema_version;
+	char *jis_version;
+	uint8_t uuid[16];	/* session; also the clock's */
+	uint8_t kernel_uuid[16];
+	char *hostname, *kernel_release, *machine;
+	char *command;		/* as given, or NULL with -p */
+	char *backend;		/* "kmod" or "ftrace" */
+	char **missing;		/* what this backend or host cannot give, NULL-terminated, may be NULL */
+	char **notes;		/* warnings of the run, NULL-terminated, may be NULL */
+	char *stop_reason;	/* "command ended", "interrupted", "duration", "max-size", "disk full", ... */
+	uint32_t clock;		/* JIS_CLOCK_* */
+	uint64_t frequency;	/* ticks per second, measured */
+	uint64_t base;		/* raw ticks of rebased 0 */
+	uint64_t begin, end;	/* rebased ticks of start and stop */
+	int64_t realtime_offset; /* ns: CLOCK_REALTIME at rebased tick 0 */
+	uint64_t clock_steps;
+	uint32_t nr_cpus;	/* possible CPUs */
+	uint32_t flush_ms;
+	bool all_switches;
+	struct clock_sample *clocks;
+	uint32_t nr_clocks;
+	struct process_entry *processes;
+	uint32_t nr_processes;
+	struct thread_entry *threads; /* of targets, ordered by pid, then birth */
+	uint32_t nr_threads;
+	struct foreign_entry *foreigners;
+	uint32_t nr_foreigners;
+	struct stream_entry *streams;
+	uint32_t nr_streams;
+	struct damage_entry *damages;
+	uint32_t nr_damages;
+};
+
+/**
+ * manifest_load - reads the manifest of session directory @dirfd.
+ * Returns 0; -ENOENT; -EBADMSG (no JSON, or fields missing or out of range); -EPROTONOSUPPORT
+ * (another format or schema version); -ENOMEM. *out is the caller's: manifest_free().
+ * In the file, what is 64 bits wide is a JSON integer; uuids are hex strings.
+ */
+int manifest_load(int dirfd, struct manifest **out);
+
+/* manifest_save - writes it by rename. Returns 0 or -errno. */
+int manifest_save(int dirfd, const struct manifest *m);
+
+struct manifest *manifest_new(void); /* NULL: no memory */
+void manifest_free(struct manifest *m);
+
+#endif /* JIS_TRACE_MANIFEST_H */

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading a trace: one cursor a stream, events in file order, damage told and stepped over.
+ * Files are mapped read-only and nothing in them is trusted; a file that shrinks while it is read
+ * is the only thing not guarded against (a recording under way only grows).
+ */
+#ifndef JIS_TRACE_READ_H
+#define JIS_TRACE_READ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event_info.h"
+#include "jis/abi.h"
+#include "manifest.h"
+
+struct stream_cursor;
+
+/* What a cursor tells its owner beside events. Any member may be NULL. */
+struct stream_observer {
+	/* Packet begins (its header is checked); called before its first event. */
+	void (*packet)(void *ctx, struct stream_cursor *c, const struct jis_packet_header *header);
+	/* Part of the stream is damaged: bytes [offset, offset+length), events between the times. */
+	void (*damage)(void *ctx, struct stream_cursor *c, uint64_t begin, uint64_t end,
+		       uint64_t offset, uint64_t length, const char *reason);
+	void *ctx;
+};
+
+/*
+ * The hot part is open to the merger's inlining. After stream_cursor_next() returned 1: time, id and
+ * payload describe the event; payload is 4-byte aligned and valid until the next call.
+ */
+struct stream_cursor {
+	uint64_t time;		/* rebased ticks */
+	const uint8_t *payload;
+	const uint8_t *next;	/* next record */
+	const uint8_t *end;	/* end of the packet's content */
+	uint32_t id;
+	uint32_t payload_size;
+	uint32_t stream_class;
+	uint32_t trace;		/* index: 0 = kernel, 1 + process index of the manifest otherwise */
+	uint64_t instance;
+	const struct jis_packet_header *packet;
+	struct stream_file *file; /* private */
+};
+
+/**
+ * stream_cursor_open - opens a stream file.
+ * @dirfd, @path: the file.
+ * @uuid: what its packets must carry, or NULL.
+ * @observer: may be NULL; copied.
+ * Returns 0 or -errno. The cursor is at the beginning; stream_cursor_next() gives the first event.
+ */
+int stream_cursor_open(struct stream_cursor *c, int dirfd, const char *path, const uint8_t *uuid,
+		       const struct stream_observer *observer);
+void stream_cursor_close(struct stream_cursor *c);
+
+/**
+ * stream_cursor_next - steps to the next event.
+ * Returns 1, or 0 at the stream's end. Never fails: damaged packets are reported to the observer;
+ * of a packet whose crc32c does not match what still decodes is delivered.
+ */
+int stream_cursor_next(struct stream_cursor *c);
+
+/**
+ * stream_cursor_seek - skips whole packets that end before @time.
+ */
+void stream_cursor_seek(struct stream_cursor *c, uint64_t time);
+
+/* A whole session -------------------------------------------------------------------------- */
+
+struct trace {
+	int dirfd;
+	struct manifest *manifest;
+	struct stream_cursor *streams;
+	uint32_t nr_streams;
+};
+
+/**
+ * trace_open - opens the session in directory @path with all its streams.
+ * @observer: for all cursors; may be NULL.
+ * Returns 0; -ENOENT, -ENOTDIR; -ENODATA (no manifest: not a trace, or a recording that died at
+ * once); -EUCLEAN (not closed cleanly: `jis recover` first); the errors of manifest_load().
+ * A stream the manifest names and that is missing is reported as damage of the whole recording.
+ */
+int trace_open(const char *path, const struct stream_observer *observer, struct trace **out);
+void trace_close(struct trace *t);
+
+/**
+ * trace_recover - makes the unclean session in @path readable.
+ * Cuts each stream to whole packets (what is cut off is kept beside it as .NAME.damaged), rebuilds
+ * metadata, counters, and the manifest with its tables. Nothing that decodes before a damage is lost.
+ * @report: called for each thing done, a line of text; may be NULL.
+ * Returns 0, or -EALREADY when the session is clean and whole, or -errno.
+ */
+int trace_recover(const char *path, void (*report)(void *ctx, const char *line), void *ctx);
+
+#endif /* JIS_TRACE_READ_H */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Builds the manifest's tables of processes, threads and foreigners from the packets of a session.
+ * Fed by the recorder while packets pass, and by `jis recover` from the files: one implementation,
+ * so both give the same tables. Streams may be fed in any order, packets of one stream in theirs.
+ */
+#ifndef JIS_TRACE_THREAD_TABLE_H
+#define JIS_TRACE_THREAD_TABLE_H
+
+#include "jis/abi.h"
+#include "manifest.h"
+
+struct thread_table;
+
+struct thread_table *thread_table_new(void);
+void thread_table_free(struct thread_table *t);
+
+/**
+ * thread_table_add_packet - takes the life-cycle and naming events of one packet.
+ * @process: for class USER and DICT, which process of the session (host pid), else 0.
+ * @packet: header and content_size bits of content; checked like the reader does.
+ * @skip: bytes of content that were fed before (a packet that grows), 0 at first.
+ * Returns 0 or -ENOMEM.
+ */
+int thread_table_add_packet(struct thread_table *t, uint32_t process,
+			    const struct jis_packet_header *packet, uint32_t skip);
+
+/**
+ * thread_table_fill - puts the tables into @m (processes keep what is there for the same pid).
+ * Returns 0 or -ENOMEM.
+ */
+int thread_table_fill(const struct thread_table *t, struct manifest *m);
+
+#endif /* JIS_TRACE_THREAD_TABLE_H */
