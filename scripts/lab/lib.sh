@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# What the host side scripts of the guest lab share: the suites there are, where
+# their images are cached, the rights needed, and how an error is told. Sourced
+# by scripts/lab/*.sh and tests/lab/run.sh; runs nothing by itself.
+
+# mke2fs and chroot are there; an ordinary user need not have it
+PATH=$PATH:/usr/sbin
+
+lab_prog=${0##*/}
+lab_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck disable=SC2034 # for those who source this
+lab_top=$(cd "$lab_dir/../.." && pwd)
+
+say()
+{
+	printf '%s: %s\n' "$lab_prog" "$*" >&2
+}
+
+die()
+{
+	say "$@"
+	exit 1
+}
+
+# lab_suite NAME: check the suite's name, set $suite and $lab_cache (its cache folder).
+lab_suite()
+{
+	case ${1:-} in
+	bookworm|trixie) suite=$1 ;;
+	*) die "unknown suite '${1:-}': it must be bookworm or trixie" ;;
+	esac
+	lab_cache=${JIS_CACHE:-${HOME:?HOME is not set: set it, or JIS_CACHE}/.cache/jis}/lab/$suite
+	mkdir -p "$lab_cache" || die "cannot make the cache folder $lab_cache: set JIS_CACHE to a writable place"
+}
+
+# lab_as_root SCRIPT ARG...: unless we may chroot and mount, start SCRIPT again as root
+# of a mount namespace of its own (and of a user namespace, for an ordinary user).
+# The mounts made there vanish with the script, however it ends.
+lab_as_root()
+{
+	local -a userns=()
+
+	[ -z "${JIS_LAB_NS:-}" ] || return 0
+	[ "$(id -u)" = 0 ] || userns=(--map-root-user)
+	unshare "${userns[@]}" --mount true ||
+		die "cannot make a mount namespace (see above): be root with CAP_SYS_ADMIN, or allow unprivileged user namespaces"
+	JIS_LAB_NS=1 exec unshare "${userns[@]}" --mount --propagation private "$@"
+}
+
+# lab_need TOOL=PACKAGE...: all tools a script needs, with the Debian package that has each.
+lab_need()
+{
+	local t missing=
+
+	for t; do
+		command -v "${t%%=*}" >/dev/null || missing+=" ${t#*=}"
+	done
+	[ -z "$missing" ] || die "tools are missing; install the Debian packages:$missing"
+}

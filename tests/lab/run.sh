@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# run.sh SUITE [TEST]...: runs the guest tests (tests/lab/guest/NNN_name.sh; all, or
+# those named by name or number) in one boot of the lab guest of SUITE, with the
+# build in build/lab/SUITE (scripts/lab/build.sh). Prints PASS, SKIP or FAIL for each
+# and `N passed, N failed`; logs and results are in build/lab-out/SUITE. Exit status:
+# 0, 1 when a test failed, else boot.sh's, whose environment holds here too.
+#
+# JIS_TEST_NO_SKIP=1 makes a skipped test a failed one. LAB_EXTRA names a folder
+# whose content is added to the job (/lab/job). JIS_SRC names another source tree
+# whose build is tested.
+
+set -euo pipefail
+# shellcheck source=scripts/lab/lib.sh
+. "$(dirname "$0")/../../scripts/lab/lib.sh"
+
+lab_suite "${1:-}"
+shift
+guest=$lab_top/tests/lab/guest
+src=$(cd "${JIS_SRC:-$lab_top}" && pwd)
+out=$src/build/lab-out/$suite
+
+# find_tests [NAME | NUMBER]...: the names of the tests meant, in order
+find_tests()
+{
+	local t f found
+
+	[ $# -gt 0 ] || set -- '[0-9][0-9][0-9]'
+	for t; do
+		found=
+		# shellcheck disable=SC2231 # a pattern
+		for f in "$guest/${t%.sh}.sh" "$guest"/${t}_*.sh; do
+			[ ! -e "$f" ] || { echo "$f"; found=1; }
+		done
+		[ -n "$found" ] || die "there is no test '$t' in $guest"
+	done | sort -u | sed 's,.*/,,; s,\.sh$,,'
+}
+
+make_job()	# TEST...
+{
+	[ -d "$src/build/lab/$suite" ] ||
+		die "$src/build/lab/$suite is missing: run scripts/lab/build.sh $suite first"
+	mkdir "$job/build"
+	tar -c -C "$src/build/lab/$suite" --exclude='*.o' --exclude='*.d' --exclude='*.cmd' . |
+		tar -x -C "$job/build"
+	cp -a "$guest" "$job/tests"
+	cp "$lab_dir/complaints.sh" "$job/"
+	[ -z "${LAB_EXTRA:-}" ] || cp -a "$LAB_EXTRA/." "$job/"
+	printf 'JIS_TEST_NO_SKIP=%s exec tests/driver.sh %s\n' "${JIS_TEST_NO_SKIP:-0}" "$*" >"$job/run.sh"
+}
+
+names=$(find_tests "$@")
+mapfile -t tests <<<"$names"
+limits=$(for t in "${tests[@]}"; do
+	limit=$(sed -n 's/^# lab-timeout: *//p' "$guest/$t.sh")
+	echo "${limit:-300}"
+done)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+job=$work/job
+mkdir "$job"
+make_job "${tests[@]}"
+
+# a driver that says nothing for longer than its slowest test may take hangs with its kernel
+export SILENCE=${SILENCE:-$((120 + $(sort -n <<<"$limits" | tail -n 1)))}
+export TIMEOUT=${TIMEOUT:-$((120 + ${limits//$'\n'/+}))}
+rc=0
+"$lab_dir/boot.sh" "$suite" "$job" "$out" || rc=$?
+[ "$rc" != 127 ] || exit 127
+
+passed=$(grep -c '^PASS ' "$out/log") || :
+failed=$(grep -c '^FAIL ' "$out/log") || :
+for t in "${tests[@]}"; do
+	grep -qE "^(PASS|FAIL|SKIP) $t " "$out/log" && continue
+	echo "FAIL $t (the guest ended $(grep -q "^RUN  $t\$" "$out/log" && echo during || echo before) it: $out/console)"
+	failed=$((failed + 1))
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ] || exit 1
+exit "$rc"
