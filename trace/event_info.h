@@ -24,7 +24,8 @@ struct field_info {
 struct event_info {
 	const char *name; /* as in the table, e.g. "sched_switch" */
 	uint32_t id;
-	uint32_t fixed_size; /* payload bytes without the string's text; the length word is counted */
+	uint32_t fixed_size; /* payload bytes without the string's text; the length word is counted
+			      */
 	bool has_string;     /* the last field is a string */
 	uint32_t nr_fields;
 	struct field_info fields[EVENT_MAX_FIELDS];

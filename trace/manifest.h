@@ -20,18 +20,19 @@
 
 /* One life of a kernel thread. Times are rebased ticks. */
 struct thread_entry {
-	uint32_t tid, pid;	/* host's */
-	uint32_t ns_tid;	/* in the innermost pid namespace; 0 unknown */
-	uint32_t parent_tid;	/* 0 unknown */
-	uint64_t start_time;	/* ns, identity; 0 unknown */
-	uint64_t birth;		/* fork event, or TIME_NONE: alive before the recording */
-	uint64_t first_seen;	/* first evidence: fork event or state dump */
-	uint64_t death;		/* last switch-out as dead, else exit or free event; TIME_NONE: alive at the end */
-	uint64_t java_tid;	/* 0: no Java thread */
-	uint32_t java_flags;	/* JIS_JTHREAD_* */
-	char *name;		/* the full Java name where there is one, else comm (last seen) */
-	char *comm;		/* last comm */
-	char *group;		/* Java thread group or NULL */
+	uint32_t tid, pid;   /* host's */
+	uint32_t ns_tid;     /* in the innermost pid namespace; 0 unknown */
+	uint32_t parent_tid; /* 0 unknown */
+	uint64_t start_time; /* ns, identity; 0 unknown */
+	uint64_t birth;	     /* fork event, or TIME_NONE: alive before the recording */
+	uint64_t first_seen; /* first evidence: fork event or state dump */
+	uint64_t death; /* last switch-out as dead, else exit or free event; TIME_NONE: alive at the
+			   end */
+	uint64_t java_tid;   /* 0: no Java thread */
+	uint32_t java_flags; /* JIS_JTHREAD_* */
+	char *name;	     /* the full Java name where there is one, else comm (last seen) */
+	char *comm;	     /* last comm */
+	char *group;	     /* Java thread group or NULL */
 };
 
 /* A target process. */
@@ -54,7 +55,7 @@ struct foreign_entry {
 };
 
 struct stream_entry {
-	char *path;		/* relative to the session */
+	char *path; /* relative to the session */
 	uint32_t stream_class;
 	uint64_t instance;
 	uint64_t packets;
@@ -65,38 +66,39 @@ struct stream_entry {
 };
 
 struct damage_entry {
-	char *path;	/* stream */
+	char *path;	     /* stream */
 	uint64_t begin, end; /* ticks; end TIME_NONE = to the stream's end */
 	char *reason;
 };
 
 /* All clocks at one instant. */
 struct clock_sample {
-	uint64_t ticks; /* session clock, rebased */
+	uint64_t ticks;					       /* session clock, rebased */
 	uint64_t monotonic_raw, monotonic, boottime, realtime; /* ns */
-	uint32_t uncertainty; /* ticks */
+	uint32_t uncertainty;				       /* ticks */
 };
 
 struct manifest {
-	bool complete;		/* stopped cleanly or recovered */
+	bool complete; /* stopped cleanly or recovered */
 	bool recovered;
 	uint32_t schema_version;
 	char *jis_version;
-	uint8_t uuid[16];	/* session; also the clock's */
+	uint8_t uuid[16]; /* session; also the clock's */
 	uint8_t kernel_uuid[16];
 	char *hostname, *kernel_release, *machine;
-	char *command;		/* as given, or NULL with -p */
-	char *backend;		/* "kmod" or "ftrace" */
-	char **missing;		/* what this backend or host cannot give, NULL-terminated, may be NULL */
-	char **notes;		/* warnings of the run, NULL-terminated, may be NULL */
-	char *stop_reason;	/* "command ended", "interrupted", "duration", "max-size", "disk full", ... */
-	uint32_t clock;		/* JIS_CLOCK_* */
-	uint64_t frequency;	/* ticks per second, measured */
-	uint64_t base;		/* raw ticks of rebased 0 */
-	uint64_t begin, end;	/* rebased ticks of start and stop */
+	char *command;	   /* as given, or NULL with -p */
+	char *backend;	   /* "kmod" or "ftrace" */
+	char **missing;	   /* what this backend or host cannot give, NULL-terminated, may be NULL */
+	char **notes;	   /* warnings of the run, NULL-terminated, may be NULL */
+	char *stop_reason; /* "command ended", "interrupted", "duration", "max-size", "disk full",
+			      ... */
+	uint32_t clock;	   /* JIS_CLOCK_* */
+	uint64_t frequency;	 /* ticks per second, measured */
+	uint64_t base;		 /* raw ticks of rebased 0 */
+	uint64_t begin, end;	 /* rebased ticks of start and stop */
 	int64_t realtime_offset; /* ns: CLOCK_REALTIME at rebased tick 0 */
 	uint64_t clock_steps;
-	uint32_t nr_cpus;	/* possible CPUs */
+	uint32_t nr_cpus; /* possible CPUs */
 	uint32_t flush_ms;
 	bool all_switches;
 	struct clock_sample *clocks;

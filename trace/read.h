@@ -20,25 +20,26 @@ struct stream_cursor;
 struct stream_observer {
 	/* Packet begins (its header is checked); called before its first event. */
 	void (*packet)(void *ctx, struct stream_cursor *c, const struct jis_packet_header *header);
-	/* Part of the stream is damaged: bytes [offset, offset+length), events between the times. */
+	/* Part of the stream is damaged: bytes [offset, offset+length), events between the times.
+	 */
 	void (*damage)(void *ctx, struct stream_cursor *c, uint64_t begin, uint64_t end,
 		       uint64_t offset, uint64_t length, const char *reason);
 	void *ctx;
 };
 
 /*
- * The hot part is open to the merger's inlining. After stream_cursor_next() returned 1: time, id and
- * payload describe the event; payload is 4-byte aligned and valid until the next call.
+ * The hot part is open to the merger's inlining. After stream_cursor_next() returned 1: time, id
+ * and payload describe the event; payload is 4-byte aligned and valid until the next call.
  */
 struct stream_cursor {
-	uint64_t time;		/* rebased ticks */
+	uint64_t time; /* rebased ticks */
 	const uint8_t *payload;
-	const uint8_t *next;	/* next record */
-	const uint8_t *end;	/* end of the packet's content */
+	const uint8_t *next; /* next record */
+	const uint8_t *end;  /* end of the packet's content */
 	uint32_t id;
 	uint32_t payload_size;
 	uint32_t stream_class;
-	uint32_t trace;		/* index: 0 = kernel, 1 + process index of the manifest otherwise */
+	uint32_t trace; /* index: 0 = kernel, 1 + process index of the manifest otherwise */
 	uint64_t instance;
 	const struct jis_packet_header *packet;
 	struct stream_file *file; /* private */
@@ -89,7 +90,8 @@ void trace_close(struct trace *t);
 /**
  * trace_recover - makes the unclean session in @path readable.
  * Cuts each stream to whole packets (what is cut off is kept beside it as .NAME.damaged), rebuilds
- * metadata, counters, and the manifest with its tables. Nothing that decodes before a damage is lost.
+ * metadata, counters, and the manifest with its tables. Nothing that decodes before a damage is
+ * lost.
  * @report: called for each thing done, a line of text; may be NULL.
  * Returns 0, or -EALREADY when the session is clean and whole, or -errno.
  */

@@ -21,7 +21,8 @@
 
 #include "jis/abi.h"
 
-/* CRC-32C of @len bytes, continuing @crc (start with 0). Uses the CPU's instruction where it has one. */
+/* CRC-32C of @len bytes, continuing @crc (start with 0). Uses the CPU's instruction where it has
+ * one. */
 uint32_t crc32c(uint32_t crc, const void *data, size_t len);
 
 /* The value of jis_packet_header.crc32c for a packet of content_size bits at @packet. */
@@ -35,8 +36,9 @@ uint32_t packet_crc32c(const struct jis_packet_header *packet);
  */
 struct packet_builder {
 	uint8_t *buffer;
-	size_t size, used;  /* used = 0: no packet open */
-	struct jis_packet_header proto; /* magic, uuid, class, instance, owner, pid, flags filled in */
+	size_t size, used; /* used = 0: no packet open */
+	struct jis_packet_header
+		proto; /* magic, uuid, class, instance, owner, pid, flags filled in */
 	uint64_t sequence;
 	uint64_t last;	    /* time of the last record */
 	uint64_t discarded; /* to be kept up to date by the caller */
@@ -57,10 +59,9 @@ void packet_builder_fini(struct packet_builder *b);
  * packet_builder_add - appends one record, opening a packet when none is open.
  * @time: rebased ticks; one before the last record's is clamped and counted.
  * @payload, @len: the fixed fields, without a string's length word when @text is given.
- * @text: the string field or NULL; cut to JIS_STRING_MAX with "..." at the end, never inside a UTF-8
- *        character.
- * Returns 0; -ENOSPC when the record does not fit: take the packet with packet_builder_close() and
- * try again.
+ * @text: the string field or NULL; cut to JIS_STRING_MAX with "..." at the end, never inside a
+ * UTF-8 character. Returns 0; -ENOSPC when the record does not fit: take the packet with
+ * packet_builder_close() and try again.
  */
 int packet_builder_add(struct packet_builder *b, uint32_t id, uint64_t time, const void *payload,
 		       uint32_t len, const char *text);
@@ -111,15 +112,15 @@ int stream_writer_close(struct stream_writer *w);
 /* Metadata ---------------------------------------------------------------------------------- */
 
 struct metadata_params {
-	bool kernel;	       /* classes KERNEL and RECORDER, else USER and DICT */
-	uint8_t uuid[16];      /* the trace's, as in its packet headers */
+	bool kernel;		/* classes KERNEL and RECORDER, else USER and DICT */
+	uint8_t uuid[16];	/* the trace's, as in its packet headers */
 	uint8_t clock_uuid[16]; /* the session's: the same in all its traces */
-	uint32_t clock;	       /* JIS_CLOCK_* */
-	uint64_t frequency;    /* ticks per second */
-	int64_t offset_s;      /* epoch time of tick 0 of the rebased clock: whole seconds... */
-	uint64_t offset;       /* ...and ticks below a second */
+	uint32_t clock;		/* JIS_CLOCK_* */
+	uint64_t frequency;	/* ticks per second */
+	int64_t offset_s;	/* epoch time of tick 0 of the rebased clock: whole seconds... */
+	uint64_t offset;	/* ...and ticks below a second */
 	const char *hostname;
-	const char *process;   /* user traces: what it is, else NULL */
+	const char *process; /* user traces: what it is, else NULL */
 	uint32_t pid;
 };
 

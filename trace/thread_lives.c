@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Concludes from the gathered evidence which threads lived when and what they were called. A TID
+ * may live again before its former owner has left the CPU: the last switch-out of a dead thread
+ * belongs to the oldest life of that TID that has exited and not yet switched out.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jis/abi.h"
+#include "thread_evidence.h"
+#include "thread_table.h"
+
+#define NO_LIFE UINT32_MAX
+#define BUCKETS 4096u
+
+struct life {
+	struct thread_entry entry;
+	uint32_t older; /* next in the bucket of its tid, newest first */
+	uint64_t exit_time, free_time, dead_switch; /* TIME_NONE: not seen */
+	bool renamed;				    /* has a Java name */
+};
+
+struct process {
+	struct process_entry entry;
+	uint32_t flags;	 /* JIS_TARGET_* */
+	char *exec_name; /* base name of the last program it executed */
+};
+
+struct builder {
+	struct life *lives;
+	uint32_t nr_lives, room_lives;
+	struct process *processes;
+	uint32_t nr_processes, room_processes;
+	struct foreign_entry *foreigners;
+	uint32_t nr_foreigners, room_foreigners;
+	uint32_t buckets[BUCKETS];
+	int error;
+};
+
+static void *grow(struct builder *b, void *items, uint32_t *nr, uint32_t *room, size_t size)
+{
+	void *grown = items;
+
+	if (*nr == *room) {
+		*room = *room ? *room * 2 : 64;
+		grown = realloc(items, *room * size);
+		if (!grown) {
+			b->error = -ENOMEM;
+			*room = *nr;
+			return items;
+		}
+	}
+	memset((char *)grown + *nr * size, 0, size);
+	(*nr)++;
+	return grown;
+}
+
+static void set_text(struct builder *b, char **where, const char *text)
+{
+	char *copy = strdup(text);
+
+	if (!copy) {
+		b->error = -ENOMEM;
+		return;
+	}
+	free(*where);
+	*where = copy;
+}
+
+static struct process *process_find(struct builder *b, uint32_t pid)
+{
+	for (uint32_t i = b->nr_processes; i--;)
+		if (b->processes[i].entry.pid == pid)
+			return &b->processes[i];
+	return NULL;
+}
+
+static struct process *process_get(struct builder *b, uint32_t pid)
+{
+	struct process *p = process_find(b, pid);
+	uint32_t nr = b->nr_processes;
+
+	if (p)
+		return p;
+	b->processes =
+		grow(b, b->processes, &b->nr_processes, &b->room_processes, sizeof(*b->processes));
+	if (b->error) {
+		b->nr_processes = nr;
+		return NULL;
+	}
+	p = &b->processes[nr];
+	p->entry.pid = pid;
+	return p;
+}
+
+static struct life *life_newest(struct builder *b, uint32_t tid)
+{
+	for (uint32_t i = b->buckets[tid % BUCKETS]; i != NO_LIFE; i = b->lives[i].older)
+		if (b->lives[i].entry.tid == tid)
+			return &b->lives[i];
+	return NULL;
+}
+
+/* The newest life of @tid unless it is over. */
+static struct life *life_open(struct builder *b, uint32_t tid)
+{
+	struct life *l = life_newest(b, tid);
+
+	return l && l->free_time == TIME_NONE && l->dead_switch == TIME_NONE ? l : NULL;
+}
+
+static struct life *life_new(struct builder *b, const struct evidence *e)
+{
+	uint32_t nr = b->nr_lives, *bucket = &b->buckets[e->tid % BUCKETS];
+	struct life *l;
+
+	b->lives = grow(b, b->lives, &b->nr_lives, &b->room_lives, sizeof(*b->lives));
+	if (b->error) {
+		b->nr_lives = nr;
+		return NULL;
+	}
+	l = &b->lives[nr];
+	l->entry.tid = e->tid;
+	l->entry.pid = e->pid;
+	l->entry.ns_tid = e->ns_tid;
+	l->entry.start_time = e->start_time;
+	l->entry.first_seen = e->time;
+	l->entry.birth = l->entry.death = TIME_NONE;
+	l->exit_time = l->free_time = l->dead_switch = TIME_NONE;
+	set_text(b, &l->entry.comm, e->text);
+	l->older = *bucket;
+	*bucket = nr;
+	return l;
+}
+
+/* Is a process made by @parent_tid one of ours? Threads of a process always are. */
+static bool fork_is_ours(struct builder *b, const struct evidence *e)
+{
+	struct life *parent;
+	struct process *p, *child;
+
+	if (e->pid != e->tid)
+		return true;
+	parent = life_newest(b, e->other_tid);
+	p = parent ? process_find(b, parent->entry.pid) : process_find(b, e->other_tid);
+	if (!p || !(p->flags & JIS_TARGET_CHILDREN))
+		return process_find(b, e->pid) != NULL;
+	child = process_get(b, e->pid);
+	if (child)
+		child->flags = JIS_TARGET_CHILDREN;
+	return child != NULL;
+}
+
+static void on_fork(struct builder *b, const struct evidence *e)
+{
+	struct life *l;
+
+	if (!fork_is_ours(b, e))
+		return;
+	l = life_new(b, e);
+	if (!l)
+		return;
+	l->entry.birth = e->time;
+	l->entry.parent_tid = e->other_tid;
+	process_get(b, e->pid);
+}
+
+static void on_dump(struct builder *b, const struct evidence *e)
+{
+	struct life *l = life_open(b, e->tid);
+	struct process *p = process_get(b, e->pid);
+
+	if (!p)
+		return;
+	if (l && l->entry.pid == e->pid) {
+		if (!l->entry.start_time)
+			l->entry.start_time = e->start_time;
+		if (!l->entry.ns_tid)
+			l->entry.ns_tid = e->ns_tid;
+	} else {
+		l = life_new(b, e);
+	}
+	if (l && e->tid == e->pid) {
+		p->entry.ns_pid = e->ns_tid;
+		p->entry.start_time = e->start_time;
+	}
+}
+
+static void on_target(struct builder *b, const struct evidence *e)
+{
+	struct process *p = process_get(b, e->pid);
+
+	if (!p)
+		return;
+	p->flags |= e->flags;
+	if (!p->entry.name)
+		set_text(b, &p->entry.name, e->text);
+}
+
+static void on_exec(struct builder *b, const struct evidence *e)
+{
+	struct process *p = process_find(b, e->pid);
+	const char *base = strrchr(e->text, '/');
+	struct life *old;
+
+	if (!p)
+		return;
+	set_text(b, &p->exec_name, base ? base + 1 : e->text);
+	/* A thread that is not the leader takes the leader's TID and leaves its own. */
+	old = e->other_tid != e->tid ? life_open(b, e->other_tid) : NULL;
+	if (old)
+		old->dead_switch = e->time;
+}
+
+/*
+ * Leaving the CPU for ever, and being freed, may come when the TID already lives again: they end
+ * the oldest life that has exited and lacks this end; without an exit seen, the newest.
+ */
+static void on_end(struct builder *b, const struct evidence *e)
+{
+	struct life *ended = NULL;
+
+	for (uint32_t i = b->buckets[e->tid % BUCKETS]; i != NO_LIFE; i = b->lives[i].older) {
+		struct life *l = &b->lives[i];
+		uint64_t end = e->kind == EVIDENCE_FREE ? l->free_time : l->dead_switch;
+
+		if (l->entry.tid == e->tid && end == TIME_NONE &&
+		    (!ended || l->exit_time != TIME_NONE))
+			ended = l;
+	}
+	if (ended && e->kind == EVIDENCE_FREE)
+		ended->free_time = e->time;
+	else if (ended)
+		ended->dead_switch = e->time;
+}
+
+static void on_foreign(struct builder *b, const struct evidence *e)
+{
+	uint32_t nr = b->nr_foreigners;
+
+	b->foreigners = grow(b, b->foreigners, &b->nr_foreigners, &b->room_foreigners,
+			     sizeof(*b->foreigners));
+	if (b->error) {
+		b->nr_foreigners = nr;
+		return;
+	}
+	b->foreigners[nr].tid = e->tid;
+	b->foreigners[nr].pid = e->pid;
+	b->foreigners[nr].time = e->time;
+	set_text(b, &b->foreigners[nr].comm, e->text);
+}
+
+/* The life of a Java thread that the process knows as tid @e->tid. */
+static struct life *life_of_java(struct builder *b, const struct evidence *e)
+{
+	struct life *best = NULL;
+
+	for (uint32_t i = 0; i < b->nr_lives; i++) {
+		struct life *l = &b->lives[i];
+		uint32_t tid = l->entry.ns_tid ? l->entry.ns_tid : l->entry.tid;
+
+		if (l->entry.pid != e->pid || tid != e->tid)
+			continue;
+		if (l->entry.birth != TIME_NONE && l->entry.birth > e->time)
+			continue;
+		if (!best || best->entry.first_seen < l->entry.first_seen)
+			best = l;
+	}
+	return best;
+}
+
+static void on_java_start(struct builder *b, const struct evidence *e, const struct thread_table *t)
+{
+	struct life *l;
+
+	if (e->flags & JIS_JTHREAD_VIRTUAL)
+		return;
+	l = life_of_java(b, e);
+	if (!l || l->renamed) /* main comes again as DestroyJavaVM: the row stays main's */
+		return;
+	l->renamed = true;
+	l->entry.java_tid = e->java_tid;
+	l->entry.java_flags = e->flags;
+	set_text(b, &l->entry.name, e->text);
+	for (uint32_t i = 0; e->id && i < t->nr; i++)
+		if (t->items[i].kind == EVIDENCE_STRING && t->items[i].pid == e->pid &&
+		    t->items[i].id == e->id)
+			set_text(b, &l->entry.group, t->items[i].text);
+}
+
+static void on_java_name(struct builder *b, const struct evidence *e)
+{
+	for (uint32_t i = 0; i < b->nr_lives; i++) {
+		struct life *l = &b->lives[i];
+
+		if (l->renamed && l->entry.pid == e->pid && l->entry.java_tid == e->java_tid &&
+		    l->entry.first_seen <= e->time)
+			set_text(b, &l->entry.name, e->text);
+	}
+}
+
+static void on_vm(struct builder *b, const struct evidence *e)
+{
+	struct process *p = process_get(b, e->pid);
+
+	if (!p)
+		return;
+	set_text(b, &p->entry.vm, e->text);
+	p->entry.vm_version = e->id;
+	if (!p->entry.ns_pid)
+		p->entry.ns_pid = e->ns_tid;
+}
+
+static void conclude(struct builder *b, const struct evidence *e, const struct thread_table *t)
+{
+	struct life *l;
+
+	switch (e->kind) {
+	case EVIDENCE_TARGET:
+		on_target(b, e);
+		break;
+	case EVIDENCE_FORK:
+		on_fork(b, e);
+		break;
+	case EVIDENCE_DUMP:
+		on_dump(b, e);
+		break;
+	case EVIDENCE_EXEC:
+		on_exec(b, e);
+		break;
+	case EVIDENCE_EXIT:
+		l = life_open(b, e->tid);
+		if (l)
+			l->exit_time = e->time;
+		break;
+	case EVIDENCE_FREE:
+	case EVIDENCE_DEAD_SWITCH:
+		on_end(b, e);
+		break;
+	case EVIDENCE_RENAME:
+		l = life_open(b, e->tid);
+		if (l)
+			set_text(b, &l->entry.comm, e->text);
+		break;
+	case EVIDENCE_FOREIGN:
+		on_foreign(b, e);
+		break;
+	case EVIDENCE_STRING:
+		break;
+	case EVIDENCE_VM:
+		on_vm(b, e);
+		break;
+	case EVIDENCE_JAVA_START:
+		on_java_start(b, e, t);
+		break;
+	case EVIDENCE_JAVA_NAME:
+		on_java_name(b, e);
+		break;
+	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct evidence *const *x = a, *const *y = b;
+	bool java_x = (*x)->kind >= EVIDENCE_STRING, java_y = (*y)->kind >= EVIDENCE_STRING;
+
+	if (java_x != java_y)
+		return java_x - java_y;
+	/* A target is one from the start of its first dump on, which may be stamped a little
+	 * earlier. */
+	if (((*x)->kind == EVIDENCE_TARGET) != ((*y)->kind == EVIDENCE_TARGET))
+		return (*x)->kind == EVIDENCE_TARGET ? -1 : 1;
+	if ((*x)->time != (*y)->time)
+		return (*x)->time < (*y)->time ? -1 : 1;
+	return (*x)->order < (*y)->order ? -1 : 1;
+}
+
+static void life_finish(struct builder *b, struct life *l)
+{
+	struct thread_entry *t = &l->entry;
+
+	t->death = l->dead_switch != TIME_NONE ? l->dead_switch
+		   : l->exit_time != TIME_NONE ? l->exit_time
+					       : l->free_time;
+	if (!t->name)
+		set_text(b, &t->name, t->comm);
+}
+
+static int thread_order(const void *a, const void *b)
+{
+	const struct thread_entry *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	/* Threads that were there before come first; the main thread leads. */
+	if ((x->birth == TIME_NONE) != (y->birth == TIME_NONE))
+		return x->birth == TIME_NONE ? -1 : 1;
+	if (x->birth != y->birth)
+		return x->birth < y->birth ? -1 : 1;
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+/* What the manifest already knows of a process (its directory and uuid) stays. */
+static void fill_process(struct builder *b, struct manifest *m, struct process *p)
+{
+	struct process_entry *known = NULL, *e = &p->entry;
+	struct life *main_thread = life_newest(b, e->pid);
+
+	if (p->exec_name)
+		set_text(b, &e->name, p->exec_name);
+	if (!e->name)
+		set_text(b, &e->name, main_thread ? main_thread->entry.comm : "?");
+	for (uint32_t i = 0; i < m->nr_processes && !known; i++)
+		if (m->processes[i].pid == e->pid)
+			known = &m->processes[i];
+	if (!known) {
+		struct process_entry *grown =
+			realloc(m->processes, (m->nr_processes + 1) * sizeof(*m->processes));
+
+		if (!grown) {
+			b->error = -ENOMEM;
+			return;
+		}
+		m->processes = grown;
+		m->processes[m->nr_processes++] = *e;
+		memset(e, 0, sizeof(*e));
+		return;
+	}
+	known->ns_pid = e->ns_pid ? e->ns_pid : known->ns_pid;
+	known->start_time = e->start_time ? e->start_time : known->start_time;
+	set_text(b, &known->name, e->name);
+	if (e->vm) {
+		set_text(b, &known->vm, e->vm);
+		known->vm_version = e->vm_version;
+	}
+}
+
+static void fill(struct builder *b, struct manifest *m)
+{
+	for (uint32_t i = 0; i < b->nr_processes && !b->error; i++)
+		fill_process(b, m, &b->processes[i]);
+	m->threads = calloc(b->nr_lives + 1, sizeof(*m->threads));
+	if (!m->threads)
+		b->error = -ENOMEM;
+	for (uint32_t i = 0; i < b->nr_lives && !b->error; i++) {
+		life_finish(b, &b->lives[i]);
+		m->threads[m->nr_threads++] = b->lives[i].entry;
+		memset(&b->lives[i].entry, 0, sizeof(b->lives[i].entry));
+	}
+	if (!b->error && m->nr_threads)
+		qsort(m->threads, m->nr_threads, sizeof(*m->threads), thread_order);
+	m->foreigners = b->foreigners;
+	m->nr_foreigners = b->nr_foreigners;
+	b->foreigners = NULL;
+	b->nr_foreigners = 0;
+}
+
+static void builder_fini(struct builder *b)
+{
+	for (uint32_t i = 0; i < b->nr_lives; i++) {
+		free(b->lives[i].entry.name);
+		free(b->lives[i].entry.comm);
+		free(b->lives[i].entry.group);
+	}
+	for (uint32_t i = 0; i < b->nr_processes; i++) {
+		free(b->processes[i].entry.name);
+		free(b->processes[i].entry.vm);
+		free(b->processes[i].exec_name);
+	}
+	free(b->lives);
+	free(b->processes);
+	free(b->foreigners);
+}
+
+int thread_table_fill(const struct thread_table *t, struct manifest *m)
+{
+	struct builder b = {0};
+	const struct evidence **sorted = calloc(t->nr + 1, sizeof(*sorted));
+
+	if (!sorted)
+		return -ENOMEM;
+	memset(b.buckets, 0xff, sizeof(b.buckets));
+	for (uint32_t i = 0; i < t->nr; i++)
+		sorted[i] = &t->items[i];
+	qsort(sorted, t->nr, sizeof(*sorted), by_time);
+	for (uint32_t i = 0; i < t->nr && !b.error; i++)
+		conclude(&b, sorted[i], t);
+	if (!b.error)
+		fill(&b, m);
+	builder_fini(&b);
+	free(sorted);
+	return b.error;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Gathers, packet by packet, the few events that tell of threads: births, deaths, names. Packets
+ * come in any order between streams, so nothing is concluded here; thread_lives.c does that at the
+ * end.
+ */
+#include "thread_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record.h"
+#include "thread_evidence.h"
+
+struct thread_table *thread_table_new(void)
+{
+	return calloc(1, sizeof(struct thread_table));
+}
+
+void thread_table_free(struct thread_table *t)
+{
+	if (!t)
+		return;
+	for (uint32_t i = 0; i < t->nr; i++)
+		free(t->items[i].text);
+	free(t->items);
+	free(t);
+}
+
+static struct evidence *add(struct thread_table *t, enum evidence_kind kind, uint64_t time,
+			    uint32_t tid, uint32_t pid)
+{
+	struct evidence *e;
+
+	if (t->nr == t->room) {
+		uint32_t room = t->room ? t->room * 2 : 256;
+		struct evidence *grown = realloc(t->items, room * sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		t->items = grown;
+		t->room = room;
+	}
+	e = &t->items[t->nr];
+	memset(e, 0, sizeof(*e));
+	e->kind = kind;
+	e->time = time;
+	e->tid = tid;
+	e->pid = pid;
+	e->order = t->nr++;
+	return e;
+}
+
+/* The same with a text, which must not fail half-way. */
+static struct evidence *add_text(struct thread_table *t, enum evidence_kind kind, uint64_t time,
+				 uint32_t tid, uint32_t pid, const char *text)
+{
+	char *copy = strdup(text);
+	struct evidence *e = copy ? add(t, kind, time, tid, pid) : NULL;
+
+	if (e)
+		e->text = copy;
+	else
+		free(copy);
+	return e;
+}
+
+static bool add_fork(struct thread_table *t, const struct record *r)
+{
+	const struct jis_ev_sched_process_fork *p = (const void *)r->payload;
+	struct evidence *e = add_text(t, EVIDENCE_FORK, r->time, p->tid, p->pid, p->comm);
+
+	if (!e)
+		return false;
+	e->other_tid = p->parent_tid;
+	e->ns_tid = p->ns_tid;
+	e->start_time = p->start_time;
+	return true;
+}
+
+static bool add_dump(struct thread_table *t, const struct record *r)
+{
+	const struct jis_ev_thread_state *p = (const void *)r->payload;
+	struct evidence *e;
+
+	if (p->state == JIS_TASK_DEAD)
+		return true;
+	e = add_text(t, EVIDENCE_DUMP, r->time, p->tid, p->pid, p->comm);
+	if (!e)
+		return false;
+	e->ns_tid = p->ns_tid;
+	e->start_time = p->start_time;
+	return true;
+}
+
+static bool add_exec(struct thread_table *t, const struct record *r)
+{
+	const struct jis_ev_sched_process_exec *p = (const void *)r->payload;
+	struct evidence *e = add_text(t, EVIDENCE_EXEC, r->time, p->tid, p->pid, p->filename);
+
+	if (e)
+		e->other_tid = p->old_tid;
+	return e != NULL;
+}
+
+static bool take_kernel(struct thread_table *t, const struct record *r)
+{
+	const struct jis_ev_sched_switch *s = (const void *)r->payload;
+	const struct jis_ev_sched_process_exit *x = (const void *)r->payload;
+	const struct jis_ev_task_rename *n = (const void *)r->payload;
+
+	switch (r->id) {
+	case JIS_EV_sched_switch:
+		if ((s->prev_state & JIS_TASK_STATE_MASK) != JIS_TASK_DEAD)
+			return true;
+		return add(t, EVIDENCE_DEAD_SWITCH, r->time, s->prev_tid, 0);
+	case JIS_EV_sched_process_fork:
+		return add_fork(t, r);
+	case JIS_EV_sched_process_exec:
+		return add_exec(t, r);
+	case JIS_EV_sched_process_exit:
+		return add(t, EVIDENCE_EXIT, r->time, x->tid, x->pid);
+	case JIS_EV_sched_process_free:
+		return add(t, EVIDENCE_FREE, r->time, x->tid, x->pid);
+	case JIS_EV_task_rename:
+		return add_text(t, EVIDENCE_RENAME, r->time, n->tid, n->pid, n->comm);
+	case JIS_EV_task_name:
+		return add_text(t, EVIDENCE_FOREIGN, r->time, n->tid, n->pid, n->comm);
+	case JIS_EV_thread_state:
+		return add_dump(t, r);
+	}
+	return true;
+}
+
+static bool take_recorder(struct thread_table *t, const struct record *r)
+{
+	const struct jis_ev_target_added *p = (const void *)r->payload;
+	struct evidence *e;
+
+	if (r->id != JIS_EV_target_added)
+		return true;
+	e = add_text(t, EVIDENCE_TARGET, r->time, p->pid, p->pid, p->comm);
+	if (e)
+		e->flags = p->flags;
+	return e != NULL;
+}
+
+static bool add_java_start(struct thread_table *t, uint32_t process, const struct record *r)
+{
+	const struct jis_ev_java_thread_start *p = (const void *)r->payload;
+	struct evidence *e = add_text(t, EVIDENCE_JAVA_START, r->time, p->tid, process, p->name);
+
+	if (!e)
+		return false;
+	e->java_tid = p->java_tid;
+	e->flags = p->flags;
+	e->id = p->group;
+	return true;
+}
+
+static bool take_dict(struct thread_table *t, uint32_t process, const struct record *r)
+{
+	const struct jis_ev_string_def *s = (const void *)r->payload;
+	const struct jis_ev_java_thread_name *n = (const void *)r->payload;
+	const struct jis_ev_vm_info *v = (const void *)r->payload;
+	struct evidence *e = NULL;
+
+	switch (r->id) {
+	case JIS_EV_string_def:
+		e = add_text(t, EVIDENCE_STRING, r->time, 0, process, s->text);
+		if (e)
+			e->id = s->id;
+		return e != NULL;
+	case JIS_EV_java_thread_start:
+		return add_java_start(t, process, r);
+	case JIS_EV_java_thread_name:
+		e = add_text(t, EVIDENCE_JAVA_NAME, r->time, 0, process, n->name);
+		if (e)
+			e->java_tid = n->java_tid;
+		return e != NULL;
+	case JIS_EV_vm_info:
+		e = add_text(t, EVIDENCE_VM, r->time, 0, process, v->text);
+		if (!e)
+			return false;
+		e->id = v->version;
+		e->ns_tid = v->pid;
+		return true;
+	}
+	return true;
+}
+
+static bool take(struct thread_table *t, uint32_t stream_class, uint32_t process,
+		 const struct record *r)
+{
+	switch (stream_class) {
+	case JIS_STREAM_KERNEL:
+		return take_kernel(t, r);
+	case JIS_STREAM_RECORDER:
+		return take_recorder(t, r);
+	case JIS_STREAM_DICT:
+		return take_dict(t, process, r);
+	}
+	return true;
+}
+
+int thread_table_add_packet(struct thread_table *t, uint32_t process,
+			    const struct jis_packet_header *packet, uint32_t skip)
+{
+	const uint8_t *begin = (const uint8_t *)packet;
+	const uint8_t *p = begin + JIS_PACKET_HEADER_SIZE, *end = begin + packet->content_size / 8;
+	struct record r = {.time = packet->timestamp_begin};
+	const uint16_t *sizes;
+
+	if (packet->stream_class >= JIS_NR_STREAM_CLASSES ||
+	    packet->stream_class == JIS_STREAM_USER)
+		return 0;
+	sizes = record_sizes[packet->stream_class];
+	while (p < end) {
+		const uint8_t *next = record_next(sizes, p, end, &r);
+
+		if (!next)
+			break;
+		if (p >= begin + JIS_PACKET_HEADER_SIZE + skip &&
+		    !take(t, packet->stream_class, process, &r))
+			return -ENOMEM;
+		p = next;
+	}
+	return 0;
+}
