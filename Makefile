@@ -28,11 +28,11 @@ WARN += -Werror
 endif
 BASE_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DJIS_VERSION='"$(VERSION)"' -I. -Iinclude $(OPT) $(WARN) \
 	-fno-strict-aliasing -fvisibility=hidden -fPIC -MMD -MP
+comma := ,
 ifneq ($(SAN),)
 SANFLAGS := -fsanitize=$(SAN) -fno-omit-frame-pointer
-BUILD := $(BUILD)/san-$(subst $(comma),-,$(subst undefined,ub,$(SAN)))
+override BUILD := $(BUILD)/san-$(subst $(comma),-,$(subst undefined,ub,$(SAN)))
 endif
-comma := ,
 ALL_CFLAGS = $(BASE_CFLAGS) $(SANFLAGS) $(CFLAGS)
 ALL_LDFLAGS = $(SANFLAGS) $(LDFLAGS)
 LIBS := $(shell $(PKG_CONFIG) --libs json-c zlib 2>/dev/null || echo -ljson-c -lz) -lpthread -ldl
@@ -50,7 +50,7 @@ LIBDIRS := paraver-export analysis calltree merger libjisctl trace
 LIB_A := $(foreach d,$(LIBDIRS),$(if $(wildcard $(d)/*.c),$(BUILD)/$(d)/lib$(d).a))
 
 JAVA_HOME ?= $(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's,/bin/javac$$,,')
-JVMTI_INC := -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux
+JVMTI_INC := -isystem $(JAVA_HOME)/include -isystem $(JAVA_HOME)/include/linux
 
 src = $(wildcard $(1)/*.c)
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(call src,$(1)))
@@ -72,7 +72,7 @@ AGENT := $(BUILD)/libjisagent.so
 SHLIB := $(BUILD)/libjisctl.so.0
 JAR := $(BUILD)/jis-markers.jar
 
-.PHONY: all tools tests setup demo test check lab lab-demo lab-debug bench soak install uninstall \
+.PHONY: all tools tests demo-classes setup demo test check lab lab-demo lab-debug bench soak install uninstall \
 	fmt fmt-check lint clean kmod unit e2e
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -149,13 +149,26 @@ $(BUILD)/tests/classes/.made: $(TEST_JAVA) $(JAR)
 	$(Q)test -z "$(TEST_JAVA)" || $(JAVA_HOME)/bin/javac --release 17 -cp $(JAR) -d $(@D) $(TEST_JAVA)
 	$(Q)touch $@
 
+# The demo's servlet and load generator; the servlet API is Tomcat's.
+$(BUILD)/demo-classes/.made: $(wildcard scripts/demo/java/*.java) $(JAR)
+	$(say) JAVAC scripts/demo
+	$(Q)rm -rf $(@D); mkdir -p $(@D)/app $(@D)/load
+	$(Q)$(JAVA_HOME)/bin/javac --release 17 -d $(@D)/app \
+		-cp '$(wildcard /usr/share/tomcat10/lib/servlet-api.jar /usr/share/tomcat11/lib/servlet-api.jar):$(JAR)' \
+		scripts/demo/java/LuServlet.java
+	$(Q)$(JAVA_HOME)/bin/javac --release 17 -d $(@D)/load scripts/demo/java/SurgeLoad.java
+	$(Q)cp -r $(BUILD)/agent/classes/. $(@D)/app/
+	$(Q)touch $@
+
+demo-classes: $(BUILD)/demo-classes/.made
+
 unit: $(UNIT_BIN)
 	$(Q)tests/run.sh unit $(BUILD)
 
-e2e: all tests
+e2e: all tests demo-classes
 	$(Q)tests/run.sh e2e $(BUILD)
 
-check: all tests lint
+check: all tests demo-classes lint
 	$(Q)tests/run.sh check $(BUILD)
 
 lab:
@@ -185,7 +198,7 @@ setup:
 
 demo:
 	$(Q)$(MAKE) --no-print-directory setup
-	$(Q)$(MAKE) --no-print-directory all tests
+	$(Q)$(MAKE) --no-print-directory all demo-classes
 	$(Q)scripts/demo.sh $(BUILD)
 
 lab-demo:

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* writer.h: records, packets, loss, slots, as read back by a reader that shares no code with it. */
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "test_writer_pool.h"
+
+START_TEST(refuses_what_is_no_pool)
+{
+	static const size_t u32s[] = {offsetof(struct jis_pool_header, magic),
+				      offsetof(struct jis_pool_header, abi_version),
+				      offsetof(struct jis_pool_header, schema_version),
+				      offsetof(struct jis_pool_header, clock),
+				      offsetof(struct jis_pool_header, nr_slots),
+				      offsetof(struct jis_pool_header, slot_size),
+				      offsetof(struct jis_pool_header, nr_packets),
+				      offsetof(struct jis_pool_header, packet_size),
+				      offsetof(struct jis_pool_header, slots_offset),
+				      offsetof(struct jis_pool_header, states_offset),
+				      offsetof(struct jis_pool_header, packets_offset),
+				      offsetof(struct jis_pool_header, dict_packets)};
+	__u32 bad = 0xfffffff1u;
+	struct jis_writer other;
+	unsigned char old[4];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(u32s) / sizeof(u32s[0]); i++) {
+		memcpy(old, pool + u32s[i], 4);
+		memcpy(pool + u32s[i], &bad, 4);
+		ck_assert_int_eq(jis_writer_init(&other, pool, POOL_SIZE, 1), -EPROTO);
+		ck_assert_int_eq(jis_writer_on(&other, JIS_EV_marker), 0);
+		memcpy(pool + u32s[i], old, 4);
+	}
+	ck_assert_int_eq(jis_writer_init(&other, pool, POOL_SIZE - 1, 1), -EPROTO);
+	ck_assert_int_eq(jis_writer_init(&other, pool, 8, 1), -EPROTO);
+	pool_header()->base = 5;
+	ck_assert_int_eq(jis_writer_init(&other, pool, POOL_SIZE, 1), -EPROTO);
+}
+END_TEST
+
+START_TEST(records_come_back_as_written)
+{
+	struct jis_slot *s = jis_slot_take(&w, 100);
+	struct jis_ev_marker m;
+	int i;
+
+	for (i = 0; i < 50; i++)
+		write_marker(s, i);
+	pool_read(1);
+	ck_assert_uint_eq(nr_seen, 50);
+	for (i = 0; i < 50; i++) {
+		memcpy(&m, seen[i].payload, sizeof(m));
+		ck_assert_int_eq(m.value, i);
+		ck_assert_uint_eq(seen[i].owner, 100);
+	}
+	slot_adds_up(1);
+}
+END_TEST
+
+START_TEST(masked_events_and_an_off_writer_leave_nothing)
+{
+	struct jis_slot *s = jis_slot_take(&w, 100);
+
+	pool_header()->event_mask = ~(1ull << JIS_EV_marker);
+	write_marker(s, 1);
+	pool_header()->event_mask = ~0ull;
+	jis_writer_off(&w);
+	write_marker(s, 2);
+	ck_assert_int_eq(jis_dict_write(&w, JIS_EV_vm_info, "", 0, "x", 1), -ENOENT);
+	pool_read(1);
+	ck_assert_uint_eq(nr_seen, 0);
+	ck_assert_uint_eq(s->produced[JIS_EV_marker], 0);
+}
+END_TEST
+
+START_TEST(long_gaps_get_the_extended_header_and_time_never_steps_back)
+{
+	struct jis_slot *s = jis_slot_take(&w, 100);
+	__u64 last;
+
+	write_marker(s, 1);
+	s->last -= 1u << JIS_TIME_BITS; /* as if the first record were that old */
+	write_marker(s, 2);
+	last = s->last;
+	s->last += 1000000000u; /* as if the clock had stepped back by a second */
+	write_marker(s, 3);
+	ck_assert_uint_eq(s->last, last + 1000000000u);
+	ck_assert_uint_eq(s->position % POOL_PACKET % 4, 0);
+	ck_assert_uint_eq(s->position, POOL_PACKETS_AT + POOL_DICT * POOL_PACKET +
+					       JIS_PACKET_HEADER_SIZE + 16 + 28 + 16);
+}
+END_TEST
+
+START_TEST(packets_follow_each_other)
+{
+	struct jis_slot *s = jis_slot_take(&w, 100);
+	unsigned int i;
+
+	for (i = 0; i < 1000; i++) {
+		write_marker(s, i);
+		if (i % 200 == 0)
+			pool_read(0);
+	}
+	pool_read(1);
+	ck_assert_uint_eq(nr_seen, 1000);
+	ck_assert_uint_eq(s->lost_total, 0);
+	for (i = 1; i < nr_seen; i++) {
+		ck_assert_uint_ge(seen[i].time, seen[i - 1].time);
+		ck_assert_uint_le(seen[i].packet_seq - seen[i - 1].packet_seq, 1);
+	}
+	slot_adds_up(1);
+}
+END_TEST
+
+START_TEST(a_full_pool_drops_the_newest_and_says_so)
+{
+	struct jis_slot *s = jis_slot_take(&w, 100);
+	unsigned int i, before;
+	struct jis_ev_lost_records lost;
+
+	for (i = 0; i < 5000; i++)
+		write_marker(s, i);
+	ck_assert_uint_gt(s->lost[JIS_EV_marker], 0);
+	ck_assert_uint_eq(s->lost_total, s->lost[JIS_EV_marker]);
+	pool_read(0);
+	before = nr_seen;
+	ck_assert_uint_eq(before + s->lost_total, 5000);
+	write_marker(s, 5000);
+	pool_read(1);
+	ck_assert_uint_eq(nr_seen, before + 2);
+	ck_assert_uint_eq(seen[before].id, JIS_EV_lost_records);
+	memcpy(&lost, seen[before].payload, sizeof(lost));
+	ck_assert_uint_eq(lost.type, JIS_EV_marker);
+	ck_assert_uint_eq(lost.count, s->lost_total);
+	ck_assert_uint_ge(lost.first, seen[before - 1].time);
+	ck_assert_uint_le(lost.last, seen[before].time);
+	ck_assert_uint_le(lost.first, lost.last);
+	slot_adds_up(1);
+}
+END_TEST
+
+START_TEST(a_nested_write_is_dropped_and_counted)
+{
+	struct jis_slot *s = jis_slot_take(&w, 100);
+
+	write_marker(s, 1);
+	s->busy = 1;
+	write_marker(s, 2);
+	s->busy = 0;
+	write_marker(s, 3);
+	pool_read(1);
+	ck_assert_uint_eq(count_seen(JIS_EV_marker), 2);
+	ck_assert_uint_eq(s->lost[JIS_EV_marker], 1);
+	slot_adds_up(1);
+}
+END_TEST
+
+START_TEST(a_slot_is_handed_over_with_its_packet)
+{
+	struct jis_slot *a = jis_slot_take(&w, 100), *b;
+
+	write_marker(a, 1);
+	jis_slot_give(&w, a);
+	b = jis_slot_take(&w, 200);
+	ck_assert_ptr_eq(a, b);
+	write_marker(b, 2);
+	jis_slot_give(&w, b);
+	b = jis_slot_take(&w, 200); /* the same thread again: nothing to say */
+	write_marker(b, 3);
+	pool_read(1);
+	ck_assert_uint_eq(nr_seen, 4);
+	ck_assert_uint_eq(seen[0].owner, 100);
+	ck_assert_uint_eq(seen[1].id, JIS_EV_thread_bind);
+	ck_assert_uint_eq(seen[2].owner, 200);
+	ck_assert_uint_eq(seen[3].owner, 200);
+	ck_assert_uint_eq(seen[3].packet_seq, seen[0].packet_seq);
+	slot_adds_up(1);
+}
+END_TEST
+
+START_TEST(a_packet_too_full_for_a_bind_is_closed)
+{
+	struct jis_slot *s = jis_slot_take(&w, 100);
+
+	while (s->end - s->position >= 20 || !s->position)
+		write_marker(s, 1);
+	jis_slot_give(&w, s);
+	ck_assert_ptr_eq(jis_slot_take(&w, 200), s);
+	write_marker(s, 2);
+	pool_read(1);
+	ck_assert_uint_eq(count_seen(JIS_EV_thread_bind), 0);
+	ck_assert_uint_eq(seen[nr_seen - 1].owner, 200);
+	ck_assert_uint_eq(seen[nr_seen - 2].owner, 100);
+	slot_adds_up(1);
+}
+END_TEST
+
+START_TEST(without_a_slot_records_are_counted)
+{
+	struct jis_slot *s[POOL_SLOTS];
+	__u32 i;
+
+	for (i = 1; i < POOL_SLOTS; i++) {
+		s[i] = jis_slot_take(&w, 100 + i);
+		ck_assert_ptr_nonnull(s[i]);
+	}
+	for (i = 0; i < 3; i++) {
+		ck_assert_ptr_null(jis_slot_take(&w, 200));
+		jis_slot_missing(&w, JIS_EV_marker);
+	}
+	ck_assert_uint_eq(pool_header()->no_slot[JIS_EV_marker], 3);
+	jis_slot_give(&w, s[3]);
+	ck_assert_ptr_eq(jis_slot_take(&w, 200), s[3]);
+}
+END_TEST
+
+/* Threads and signals ------------------------------------------------------------------------ */
+
+#define THREADS 4
+#define ROUNDS 300
+#define PER_ROUND 20
+
+static void *take_write_give(void *arg)
+{
+	__u32 tid = (__u32)syscall(SYS_gettid);
+	struct jis_slot *s;
+	int i, k;
+
+	for (i = 0; i < ROUNDS; i++) {
+		do
+			s = jis_slot_take(&w, tid);
+		while (!s);
+		for (k = 0; k < PER_ROUND; k++)
+			write_marker(s, k);
+		jis_slot_give(&w, s);
+	}
+	return NULL;
+}
+
+START_TEST(threads_share_slots_and_packets)
+{
+	__u64 lost = 0, records = THREADS * ROUNDS * PER_ROUND;
+	pthread_t threads[THREADS];
+	unsigned int i;
+
+	for (i = 0; i < THREADS; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, take_write_give, NULL), 0);
+	for (i = 0; i < 2000; i++)
+		pool_read(0);
+	for (i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	pool_read(1);
+	for (i = 1; i < POOL_SLOTS; i++) {
+		slot_adds_up(i);
+		lost += w.slots[i].lost[JIS_EV_marker];
+		ck_assert_uint_eq(w.slots[i].owner, 0);
+	}
+	ck_assert_uint_eq(count_seen(JIS_EV_marker) + lost, records);
+}
+END_TEST
+
+static struct jis_slot *signal_slot;
+static volatile sig_atomic_t signals;
+
+static void on_signal(int sig)
+{
+	signals++;
+	write_marker(signal_slot, -1);
+}
+
+START_TEST(signal_handlers_may_write)
+{
+	struct sigaction sa = {.sa_handler = on_signal};
+	struct sigevent ev = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+	struct itimerspec each = {{0, 20000}, {0, 20000}};
+	timer_t timer;
+	sigset_t alarm;
+	__s64 written = 0;
+
+	signal_slot = jis_slot_take(&w, 100);
+	sigaction(SIGALRM, &sa, NULL);
+	ck_assert_int_eq(timer_create(CLOCK_MONOTONIC, &ev, &timer), 0);
+	timer_settime(timer, 0, &each, NULL);
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	while (signals < 500) {
+		write_marker(signal_slot, written++);
+		if (nr_seen > SEEN_MAX / 2 || written % 100)
+			continue;
+		sigprocmask(SIG_BLOCK, &alarm, NULL);
+		pool_read(0);
+		sigprocmask(SIG_UNBLOCK, &alarm, NULL);
+	}
+	timer_delete(timer);
+	pool_read(1);
+	ck_assert_uint_eq(signal_slot->produced[JIS_EV_marker], (__u64)written + (__u64)signals);
+	slot_adds_up(1);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("writer");
+
+	tcase_add_checked_fixture(tc, pool_make, pool_free);
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, refuses_what_is_no_pool);
+	tcase_add_test(tc, records_come_back_as_written);
+	tcase_add_test(tc, masked_events_and_an_off_writer_leave_nothing);
+	tcase_add_test(tc, long_gaps_get_the_extended_header_and_time_never_steps_back);
+	tcase_add_test(tc, packets_follow_each_other);
+	tcase_add_test(tc, a_full_pool_drops_the_newest_and_says_so);
+	tcase_add_test(tc, a_nested_write_is_dropped_and_counted);
+	tcase_add_test(tc, a_slot_is_handed_over_with_its_packet);
+	tcase_add_test(tc, a_packet_too_full_for_a_bind_is_closed);
+	tcase_add_test(tc, without_a_slot_records_are_counted);
+	tcase_add_test(tc, threads_share_slots_and_packets);
+	tcase_add_test(tc, signal_handlers_may_write);
+	return run_tcase("writer", tc);
+}
