@@ -1,37 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A loser tree over stream cursors. The keys stand in one array of their own, so that a replay
- * touches a few cache lines and not the cursors. A stream that has ended has the key UINT64_MAX.
+ * A loser tree over stream cursors. A node holds the whole key of the stream that lost there, so
+ * that a replay reads one short path and neither cursors nor a table of keys, and it swaps without
+ * a branch: which stream goes next is what no predictor can know.
  */
 #include "merge.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+/*
+ * Time above, stream below: one comparison gives the order and breaks ties by the stream's number.
+ * A stream that has ended is later than any time.
+ */
+typedef unsigned __int128 merge_key;
+
+#define KEY_TIME_SHIFT 32
+#define KEY_ENDED ((merge_key)1 << 96)
+#define KEY_STREAM(key) ((uint32_t)(key))
+
 struct merge {
 	struct stream_cursor *cursors;
-	uint32_t n, leaves; /* leaves: n rounded up to a power of two */
-	uint32_t winner;
+	uint32_t n;
 	bool started;
 	uint64_t last, backward;
-	uint64_t *keys;	  /* by stream; padding leaves have UINT64_MAX */
-	uint32_t *losers; /* inner node -> stream that lost there; [0] is unused */
+	merge_key winner;
+	merge_key *losers; /* inner nodes 1..n-1; leaf i is node n + i; [0] is unused */
 };
 
 int merge_open(struct stream_cursor *cursors, uint32_t n, struct merge **out)
 {
-	struct merge *m = calloc(1, sizeof(*m));
+	struct merge *m = aligned_alloc(_Alignof(struct merge), sizeof(*m));
 
 	if (!m)
 		return -ENOMEM;
-	m->cursors = cursors;
-	m->n = n;
-	m->leaves = 1;
-	while (m->leaves < n)
-		m->leaves *= 2;
-	m->keys = calloc(m->leaves, sizeof(*m->keys));
-	m->losers = calloc(m->leaves, sizeof(*m->losers));
-	if (!m->keys || !m->losers) {
+	*m = (struct merge){.cursors = cursors, .n = n};
+	m->losers = calloc((size_t)n + 1, sizeof(*m->losers));
+	if (!m->losers) {
 		merge_close(m);
 		return -ENOMEM;
 	}
@@ -43,79 +48,64 @@ void merge_close(struct merge *m)
 {
 	if (!m)
 		return;
-	free(m->keys);
 	free(m->losers);
 	free(m);
 }
 
-/* Does stream a go before stream b? Equal times: the one opened first. */
-static inline bool before(const uint64_t *keys, uint32_t a, uint32_t b)
+/* Steps stream @i; its new key. */
+static inline merge_key step(struct merge *m, uint32_t i)
 {
-	return keys[a] < keys[b] || (keys[a] == keys[b] && a < b);
+	struct stream_cursor *c = &m->cursors[i];
+
+	if (__builtin_expect(!stream_cursor_next(c), 0))
+		return KEY_ENDED | i;
+	/* By the time this stream is next, many others have been read. */
+	__builtin_prefetch(c->next + 64);
+	return (merge_key)c->time << KEY_TIME_SHIFT | i;
 }
 
-static inline void step(struct merge *m, uint32_t i)
+/* Steps all streams below @node and plays their matches; returns the winner. */
+static merge_key play(struct merge *m, uint32_t node)
 {
-	m->keys[i] = stream_cursor_next(&m->cursors[i]) ? m->cursors[i].time : UINT64_MAX;
-}
+	merge_key a, b;
 
-/* Plays all matches below @node; returns the winner. */
-static uint32_t play(struct merge *m, uint32_t node)
-{
-	uint32_t a, b;
-
-	if (node >= m->leaves)
-		return node - m->leaves;
+	if (node >= m->n)
+		return step(m, node - m->n);
 	a = play(m, 2 * node);
 	b = play(m, 2 * node + 1);
-	if (before(m->keys, b, a)) {
-		m->losers[node] = a;
-		return b;
-	}
-	m->losers[node] = b;
-	return a;
+	m->losers[node] = a < b ? b : a;
+	return a < b ? a : b;
 }
 
-static void start(struct merge *m)
+static inline merge_key replay(struct merge *m, uint32_t stream)
 {
-	m->started = true;
-	for (uint32_t i = 0; i < m->leaves; i++)
-		m->keys[i] = UINT64_MAX;
-	for (uint32_t i = 0; i < m->n; i++)
-		step(m, i);
-	m->winner = m->leaves > 1 ? play(m, 1) : 0;
-}
+	merge_key winner = step(m, stream);
 
-static void replay(struct merge *m)
-{
-	uint32_t w = m->winner;
-	const uint64_t *keys = m->keys;
+	for (uint32_t node = (m->n + stream) / 2; node; node /= 2) {
+		merge_key loser = m->losers[node];
+		merge_key swap = (loser ^ winner) & -(merge_key)(loser < winner);
 
-	step(m, w);
-	for (uint32_t node = (m->leaves + w) / 2; node; node /= 2) {
-		uint32_t loser = m->losers[node];
-
-		if (before(keys, loser, w)) {
-			m->losers[node] = w;
-			w = loser;
-		}
+		m->losers[node] = loser ^ swap;
+		winner ^= swap;
 	}
-	m->winner = w;
+	return winner;
 }
 
 struct stream_cursor *merge_next(struct merge *m)
 {
 	struct stream_cursor *c;
 
-	if (!m->n)
+	if (__builtin_expect(m->started && m->winner < KEY_ENDED, 1)) {
+		m->winner = replay(m, KEY_STREAM(m->winner));
+	} else if (!m->started && m->n) {
+		m->started = true;
+		m->winner = play(m, 1);
+	} else {
 		return NULL;
-	if (m->started)
-		replay(m);
-	else
-		start(m);
-	if (m->keys[m->winner] == UINT64_MAX)
+	}
+	if (m->winner >= KEY_ENDED)
 		return NULL;
-	c = &m->cursors[m->winner];
+	c = &m->cursors[KEY_STREAM(m->winner)];
 	if (c->time < m->last)
 		m->backward++;
 	m->last = c->time;

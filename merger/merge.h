@@ -31,8 +31,8 @@ uint64_t merge_backward_steps(const struct merge *m);
 
 /* Ticks of the session clock to nanoseconds since its begin, exact to below 1 ns over 100 days. */
 struct clock_scale {
-	uint64_t begin;	  /* ticks that are 0 ns */
-	uint64_t mult;	  /* ns = ((ticks - begin) * mult) >> shift, 128-bit product */
+	uint64_t begin; /* ticks that are 0 ns */
+	uint64_t mult;	/* ns = ((ticks - begin) * mult) >> shift, 128-bit product */
 	uint32_t shift;
 };
 

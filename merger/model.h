@@ -35,8 +35,9 @@ enum model_state_kind {
 struct model_thread {
 	const struct thread_entry *entry;
 	uint32_t process; /* index in model_info.processes */
-	uint64_t birth, death; /* ns; birth 0: before the recording; death TIME_NONE: alive at its end */
-	bool selected;	  /* passes --thread and --process */
+	uint64_t birth,
+		death; /* ns; birth 0: before the recording; death TIME_NONE: alive at its end */
+	bool selected; /* passes --thread and --process */
 };
 
 struct model_info {
@@ -49,42 +50,55 @@ struct model_info {
 	uint64_t begin, end; /* the window, ns */
 };
 
-/* A thread was in @kind during [begin, end). */
+/* A thread was in @kind during [begin, end). Never empty; told for selected threads only. */
 struct model_state {
 	uint32_t thread;
 	enum model_state_kind kind;
 	uint32_t cpu; /* MODEL_RUNNING: where; else MODEL_NO_CPU */
 	uint64_t begin, end;
-	bool preempted; /* MODEL_READY: because it was taken off the CPU, not because it was woken */
+	/* MODEL_RUNNING: the target thread that takes the CPU at @end, else MODEL_NO_THREAD. */
+	uint32_t successor;
+	bool preempted; /* MODEL_READY: because it was taken off the CPU, not because it was woken
+			 */
 };
 
 enum model_occupant { MODEL_CPU_UNKNOWN, MODEL_CPU_IDLE, MODEL_CPU_TARGET, MODEL_CPU_FOREIGN };
 
-/* A CPU was held by @occupant during [begin, end). Complete cover, in time order per CPU. */
+/*
+ * A CPU was held by @occupant during [begin, end). Complete cover, in time order per CPU.
+ * Unless all switches were recorded, a CPU that went from a target to another thread is UNKNOWN
+ * from then on: how soon that one left it was not recorded.
+ */
 struct model_cpu {
 	uint32_t cpu;
 	enum model_occupant occupant;
-	uint32_t thread; /* MODEL_CPU_TARGET: thread; MODEL_CPU_FOREIGN: index in manifest->foreigners, or MODEL_NO_THREAD */
+	/* TARGET: thread; FOREIGN: index in manifest->foreigners, or MODEL_NO_THREAD. */
+	uint32_t thread;
+	/* Of the occupant; UNKNOWN: of the thread that had the CPU at @begin, 0 where not known. */
 	uint32_t tid;
 	uint64_t begin, end;
 };
 
-/* @thread was woken: sched_waking at @waking; it became runnable at @ready. */
+/*
+ * @thread was woken from a wait: sched_waking at @waking; it became runnable at @ready. Told when
+ * it is certain that a wait ended; a wake-up whose sched_waking is missing has no link.
+ */
 struct model_wakeup {
 	uint32_t thread;
-	uint32_t waker;		/* a target thread, or MODEL_NO_THREAD */
-	uint32_t waker_foreign; /* index in manifest->foreigners, or MODEL_NO_THREAD */
-	uint32_t waker_tid;	/* 0: the idle task */
+	uint32_t waker;			/* a target thread, or MODEL_NO_THREAD */
+	uint32_t waker_foreign;		/* index in manifest->foreigners, or MODEL_NO_THREAD */
+	uint32_t waker_tid;		/* 0: the idle task */
 	enum jis_waker_context context; /* not JIS_WAKER_TASK: waker is only who was interrupted */
 	uint32_t waker_cpu;
+	bool waker_running; /* the waker is a target and was MODEL_RUNNING on waker_cpu */
 	uint64_t waking, ready;
 };
 
 enum model_event_kind {
-	MODEL_EVENT_MARKER,    /* type, value */
+	MODEL_EVENT_MARKER,	/* type, value */
 	MODEL_EVENT_SPAN_BEGIN, /* name, java_tid; value: depth after it, 1 = outermost */
-	MODEL_EVENT_SPAN_END,  /* name: the one that ended; value: depth after it */
-	MODEL_EVENT_GC_START,  /* value: number */
+	MODEL_EVENT_SPAN_END,	/* name: the one that ended; value: depth after it */
+	MODEL_EVENT_GC_START,	/* value: number */
 	MODEL_EVENT_GC_FINISH,
 	MODEL_EVENT_VM_PHASE,  /* value: enum jis_vm_phase */
 	MODEL_EVENT_RENAME,    /* text: new comm */
@@ -96,30 +110,36 @@ enum model_event_kind {
 struct model_event {
 	uint32_t thread; /* or MODEL_NO_THREAD: of the process as a whole */
 	uint32_t process;
-	uint32_t cpu;	 /* where the thread runs then, or MODEL_NO_CPU */
+	uint32_t cpu; /* where the thread runs then, or MODEL_NO_CPU */
 	enum model_event_kind kind;
 	uint64_t time;
 	uint64_t java_tid;
 	uint32_t type;
 	int64_t value;
-	uint32_t name;	  /* index for model_name(), 0: none; the same for equal text in all processes */
+	/* Index for model_name(), 0: none; the same for equal text in all processes. Also of @text.
+	 */
+	uint32_t name;
+	uint32_t outer;	  /* SPAN_END: name of the span that goes on, 0: none */
+	uint32_t left;	  /* SPAN_*: the nest's former thread when it moved to another, or
+			     MODEL_NO_THREAD */
 	const char *text; /* or NULL; valid during the call */
 };
 
-/* Events were lost or a packet is damaged: what happened on @cpu or to @thread then is not known. */
+/* Events were lost or a packet is damaged: what happened on @cpu or to @thread then is not known.
+ */
 struct model_damage {
 	uint32_t cpu;	  /* kernel stream, or MODEL_NO_CPU */
 	uint32_t process; /* user stream: index, or UINT32_MAX */
 	uint64_t begin, end;
-	uint64_t lost;	  /* records, 0: not known */
+	uint64_t lost; /* records, 0: not known */
 	const char *reason;
 };
 
 /* What did not fit: each count is an error of the trace or of a rule, shown by info and report. */
 struct model_counts {
 	uint64_t events;
-	uint64_t switches;     /* sched_switch that touch a target */
-	uint64_t wakeups;      /* of targets, that ended a wait */
+	uint64_t switches;	 /* sched_switch that touch a target */
+	uint64_t wakeups;	 /* of targets, that ended a wait */
 	uint64_t wakings_on_cpu; /* wake-ups of threads that had not left the CPU: no transition */
 	uint64_t contradictions; /* evidence against the modelled state; the newer evidence wins */
 	uint64_t unbalanced_spans;
@@ -135,6 +155,9 @@ struct model_sink {
 	int (*cpu)(void *ctx, const struct model_cpu *cpu);
 	int (*wakeup)(void *ctx, const struct model_wakeup *wakeup);
 	int (*event)(void *ctx, const struct model_event *event);
+	/* From @time on @nr selected threads are known to run at once; each change, in time order.
+	 */
+	int (*running)(void *ctx, uint64_t time, uint32_t nr);
 	int (*damage)(void *ctx, const struct model_damage *damage);
 	int (*end)(void *ctx, const struct model_counts *counts);
 	void *ctx;
@@ -142,9 +165,12 @@ struct model_sink {
 
 struct model_options {
 	uint64_t from, to; /* ns since begin; to 0 = to the end. States are cut to the window */
-	const char *thread;  /* select threads whose name contains this, or whose tid it is; NULL: all */
-	const char *process; /* the same for processes */
-	/* Called every 2^20 events with bytes read and in all; non-zero ends the run with -EINTR. */
+	/* Select threads whose name contains this, or whose tid it is; NULL: all. The others get no
+	 * states, wake-ups or events; as occupants of CPUs and as wakers they are told. */
+	const char *thread;
+	const char *process; /* the same for processes, by name or pid */
+	/* Called every 2^20 events with bytes read and in all; non-zero ends the run with -EINTR.
+	 */
 	int (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;
 };

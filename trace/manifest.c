@@ -18,6 +18,30 @@
 
 /* No list of the manifest may be longer: a bound for hostile files. */
 #define LIST_MAX 50000000u
+/* Nor the whole file. */
+#define FILE_BYTES_MAX (1ll << 30)
+
+/* When loading: members that other code takes for granted. */
+static void require(struct codec *c, const char *text)
+{
+	if (!c->save && !text)
+		codec_fail(c);
+}
+
+/* A name of one level below the session's directory that is no hidden one. */
+static bool is_plain_name(const char *name, size_t n)
+{
+	return n && name[0] != '.' && !memchr(name, '/', n);
+}
+
+/* "DIRECTORY/FILE": what is opened stays below the session's directory. */
+static bool is_stream_path(const char *path)
+{
+	const char *slash = path ? strchr(path, '/') : NULL;
+
+	return slash && is_plain_name(path, (size_t)(slash - path)) &&
+	       is_plain_name(slash + 1, strlen(slash + 1));
+}
 
 static void thread_codec(struct codec *c, struct json_object *o, void *item)
 {
@@ -36,6 +60,8 @@ static void thread_codec(struct codec *c, struct json_object *o, void *item)
 	codec_string(c, o, "name", &t->name);
 	codec_string(c, o, "comm", &t->comm);
 	codec_string(c, o, "group", &t->group);
+	require(c, t->name);
+	require(c, t->comm);
 }
 
 static void thread_release(void *item)
@@ -59,6 +85,9 @@ static void process_codec(struct codec *c, struct json_object *o, void *item)
 	codec_string(c, o, "vm", &p->vm);
 	codec_u32(c, o, "vm_version", &p->vm_version);
 	codec_uuid(c, o, "uuid", p->uuid);
+	require(c, p->name);
+	if (!c->save && p->directory && !is_plain_name(p->directory, strlen(p->directory)))
+		codec_fail(c);
 }
 
 static void process_release(void *item)
@@ -78,6 +107,7 @@ static void foreign_codec(struct codec *c, struct json_object *o, void *item)
 	codec_u32(c, o, "pid", &f->pid);
 	codec_u64(c, o, "time", &f->time);
 	codec_string(c, o, "comm", &f->comm);
+	require(c, f->comm);
 }
 
 static void foreign_release(void *item)
@@ -97,8 +127,7 @@ static void stream_codec(struct codec *c, struct json_object *o, void *item)
 	codec_counters(c, o, "stored", s->stored);
 	codec_counters(c, o, "lost", s->lost);
 	codec_bool(c, o, "clean", &s->clean);
-	/* The path is opened: it must stay below the session's directory. */
-	if (!c->save && (!s->path || s->path[0] == '/' || strstr(s->path, "..")))
+	if (!c->save && (!is_stream_path(s->path) || s->stream_class >= JIS_NR_STREAM_CLASSES))
 		codec_fail(c);
 }
 
@@ -115,8 +144,8 @@ static void damage_codec(struct codec *c, struct json_object *o, void *item)
 	codec_u64(c, o, "begin", &d->begin);
 	codec_u64(c, o, "end", &d->end);
 	codec_string(c, o, "reason", &d->reason);
-	if (!c->save && (!d->path || !d->reason))
-		codec_fail(c);
+	require(c, d->path);
+	require(c, d->reason);
 }
 
 static void damage_release(void *item)
@@ -353,7 +382,7 @@ int manifest_load(int dirfd, struct manifest **out)
 
 	if (fd < 0)
 		return -errno;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= FILE_BYTES_MAX)
 		root = json_object_from_fd(fd);
 	close(fd);
 	if (!root)

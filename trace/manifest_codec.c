@@ -87,6 +87,23 @@ void codec_bool(struct codec *c, struct json_object *o, const char *name, bool *
 		*value = json_object_get_boolean(v);
 }
 
+/*
+ * Length of the UTF-8 character at @p, 0 when it is none: cut, overlong, a surrogate (which a comm
+ * set by a JVM can hold) or beyond U+10FFFF. RFC 3629 section 4.
+ */
+static int utf8_length(const uint8_t *p)
+{
+	int n = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
+
+	for (int i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
+	    (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
 /* JSON is UTF-8; a comm may hold any bytes. What is no UTF-8 becomes '?'. */
 static struct json_object *string_object(const char *text)
 {
@@ -96,20 +113,12 @@ static struct json_object *string_object(const char *text)
 	if (!copy)
 		return NULL;
 	for (uint8_t *p = (uint8_t *)copy; *p;) {
-		int n = *p < 0x80	? 1
-			: *p >> 5 == 6	? 2
-			: *p >> 4 == 14 ? 3
-			: *p >> 3 == 30 ? 4
-					: 0;
-		int have = 1;
+		int n = utf8_length(p);
 
-		while (have < n && (p[have] & 0xc0) == 0x80)
-			have++;
-		if (n && have == n) {
+		if (n)
 			p += n;
-		} else {
+		else
 			*p++ = '?';
-		}
 	}
 	o = json_object_new_string(copy);
 	free(copy);

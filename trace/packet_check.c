@@ -4,58 +4,99 @@
  */
 #include "record.h"
 
-#include "event_info.h"
+#include "read.h"
 #include "write.h"
 
-#define NO_FIELD(type, name)
-#define STRING_ONE(name) | RECORD_HAS_STRING
-#define SIZE_ROW(number, event)                                                                    \
-	[number] = sizeof(struct jis_ev_##event) JIS_FIELDS_##event(NO_FIELD, STRING_ONE),
+/* How many packets packet_limit() looks at: a bound, should very many in a row be damaged. */
+#define LIMIT_PACKETS 16
 
-const uint16_t record_sizes[JIS_NR_STREAM_CLASSES][JIS_MAX_EVENT_ID] = {
-	[JIS_STREAM_KERNEL] = {JIS_EVENTS_KERNEL(SIZE_ROW) JIS_EVENTS_COMMON(SIZE_ROW)},
-	[JIS_STREAM_RECORDER] = {JIS_EVENTS_RECORDER(SIZE_ROW) JIS_EVENTS_COMMON(SIZE_ROW)},
-	[JIS_STREAM_USER] = {JIS_EVENTS_USER(SIZE_ROW) JIS_EVENTS_COMMON(SIZE_ROW)},
-	[JIS_STREAM_DICT] = {JIS_EVENTS_DICT(SIZE_ROW) JIS_EVENTS_COMMON(SIZE_ROW)},
-};
-
-static bool header_sound(const struct jis_packet_header *h, const uint8_t *uuid)
+static bool identity_matches(const struct jis_packet_header *h, const struct stream_identity *id)
 {
-	return h->magic == JIS_PACKET_MAGIC && (!uuid || !memcmp(h->uuid, uuid, sizeof(h->uuid))) &&
-	       h->stream_class < JIS_NR_STREAM_CLASSES && h->content_size % 32 == 0 &&
-	       h->packet_size % 32 == 0 && h->content_size >= JIS_PACKET_HEADER_SIZE * 8 &&
-	       h->content_size <= h->packet_size && h->packet_size / 8 <= UINT32_MAX &&
-	       h->timestamp_begin <= h->timestamp_end;
+	return !id || (h->stream_class == id->stream_class && h->stream_instance == id->instance &&
+		       !memcmp(h->uuid, id->uuid, sizeof(h->uuid)));
 }
 
-enum packet_state packet_check(const uint8_t *p, size_t room, const uint8_t *uuid, size_t *content)
+bool packet_header_sound(const uint8_t *p, size_t room, const struct stream_identity *id)
 {
-	const struct jis_packet_header *h = (const struct jis_packet_header *)p;
+	struct jis_packet_header h;
+
+	if (room < JIS_PACKET_HEADER_SIZE)
+		return false;
+	h = packet_header_at(p);
+	return h.magic == JIS_PACKET_MAGIC && h.stream_class < JIS_NR_STREAM_CLASSES &&
+	       identity_matches(&h, id) && h.content_size % 32 == 0 && h.packet_size % 32 == 0 &&
+	       h.content_size >= JIS_PACKET_HEADER_SIZE * 8 && h.content_size <= h.packet_size &&
+	       h.packet_size / 8 <= PACKET_MAX_BYTES && h.timestamp_begin <= h.timestamp_end;
+}
+
+static uint32_t packet_sum(const uint8_t *p, struct jis_packet_header h)
+{
+	h.crc32c = 0;
+	return crc32c(crc32c(0, &h, sizeof(h)), p + sizeof(h), h.content_size / 8 - sizeof(h));
+}
+
+enum packet_state packet_check(const uint8_t *p, size_t room, const struct stream_identity *id,
+			       size_t *content)
+{
+	struct jis_packet_header h;
 
 	*content = 0;
-	if (room < JIS_PACKET_HEADER_SIZE || !header_sound(h, uuid))
+	if (!packet_header_sound(p, room, id))
 		return PACKET_NONE;
-	*content = h->content_size / 8;
+	h = packet_header_at(p);
+	*content = h.content_size / 8;
 	if (*content > room) {
 		*content = room & ~(size_t)3;
 		return PACKET_CUT;
 	}
-	return packet_crc32c(h) == h->crc32c ? PACKET_WHOLE : PACKET_CORRUPT;
+	return packet_sum(p, h) == h.crc32c ? PACKET_WHOLE : PACKET_CORRUPT;
 }
 
-size_t packet_find(const uint8_t *map, size_t size, size_t offset, const uint8_t *uuid)
+size_t packet_find(const uint8_t *map, size_t size, size_t offset, const struct stream_identity *id)
 {
-	size_t content;
-
-	for (offset = (offset + 3) & ~(size_t)3; offset + JIS_PACKET_HEADER_SIZE <= size;
-	     offset += 4) {
-		if (record_u32(map + offset) != JIS_PACKET_MAGIC)
-			continue;
-		if (packet_check(map + offset, size - offset, uuid, &content) != PACKET_NONE)
+	for (offset = (offset + 3) & ~(size_t)3; offset < size; offset += 4)
+		if (size - offset >= JIS_PACKET_HEADER_SIZE &&
+		    record_word(map + offset) == JIS_PACKET_MAGIC &&
+		    packet_header_sound(map + offset, size - offset, id))
 			return offset;
-	}
 	return size;
 }
+
+size_t packet_end(const uint8_t *map, size_t size, size_t offset, enum packet_state state,
+		  const struct stream_identity *id)
+{
+	size_t bytes = packet_header_at(map + offset).packet_size / 8;
+	size_t end = bytes < size - offset ? offset + bytes : size;
+
+	if (state == PACKET_WHOLE)
+		return end;
+	/* The follower's header may reach beyond the wrong end. */
+	bytes = packet_find(map,
+			    size - end < JIS_PACKET_HEADER_SIZE ? size
+								: end + JIS_PACKET_HEADER_SIZE,
+			    offset + JIS_PACKET_HEADER_SIZE, id);
+	return bytes < end ? bytes : end;
+}
+
+uint64_t packet_limit(const uint8_t *map, size_t size, const struct jis_packet_header *h,
+		      size_t next, const struct stream_identity *id)
+{
+	for (int looked = 0; looked < LIMIT_PACKETS && next < size; looked++) {
+		uint64_t begin;
+		size_t content;
+		enum packet_state state = packet_check(map + next, size - next, id, &content);
+
+		if (state == PACKET_WHOLE) {
+			begin = packet_header_at(map + next).timestamp_begin;
+			return begin < h->timestamp_end ? begin : h->timestamp_end;
+		}
+		next = state == PACKET_NONE ? packet_find(map, size, next + 4, id)
+					    : packet_end(map, size, next, state, id);
+	}
+	return h->timestamp_end;
+}
+
+const char packet_missing_reason[] = "packets are missing";
 
 const char *packet_state_reason(enum packet_state state)
 {

@@ -1,97 +1,55 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decoding one record of a packet: the hot path of every reader, inlined. Believes nothing: what
- * does not fit is an error of the record. Private to trace/.
+ * Walking the records of a packet, and telling packets from garbage: the hot path of every reader,
+ * inlined. Believes nothing: what does not fit is an error of the record. Private to trace/.
  */
 #ifndef JIS_TRACE_RECORD_H
 #define JIS_TRACE_RECORD_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
+#include <stddef.h>
 
-#include "jis/abi.h"
-
-/* Payload sizes by class and id: 0 = no such event; bit 15 = a string follows the fixed part. */
-#define RECORD_HAS_STRING 0x8000u
-extern const uint16_t record_sizes[JIS_NR_STREAM_CLASSES][JIS_MAX_EVENT_ID];
-
-struct record {
-	uint64_t time; /* in: of the record before, or the packet's begin; out: of this one */
-	const uint8_t *payload;
-	uint32_t payload_size;
-	uint32_t id;
-};
-
-static inline uint32_t record_u32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static inline uint64_t record_u64(const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-/* Size of a payload whose fixed part is @fixed bytes and ends in a string's length, or 0. */
-static inline uint32_t record_string_size(const uint8_t *payload, uint32_t fixed, size_t room)
-{
-	uint32_t length;
-
-	if (fixed > room)
-		return 0;
-	length = record_u32(payload + fixed - sizeof(length));
-	if (!length || length % 4 || length > JIS_STRING_MAX || length > room - fixed ||
-	    payload[fixed + length - 1])
-		return 0;
-	return fixed + length;
-}
+#include "decode.h"
 
 /**
  * record_next - decodes the record at @p.
- * @sizes: record_sizes[class].
- * @end: end of the packet's content.
- * Returns the end of the record, or NULL when it is not sound.
+ * @sizes: record_sizes[stream_class].
+ * @end: end of the packet's content; @p and @end are 4-byte aligned.
+ * @r: time: in: of the record before, or the packet's begin.
+ * Returns the end of the record, or NULL when it is not sound; @r is then as it was.
  */
-static inline const uint8_t *record_next(const uint16_t *sizes, const uint8_t *p,
-					 const uint8_t *end, struct record *r)
+static inline const uint8_t *record_next(const uint16_t *sizes, uint32_t stream_class,
+					 const uint8_t *p, const uint8_t *end, struct record *r)
 {
+	const char *why;
 	uint32_t word, size;
-	size_t room;
+	int whole;
 
-	if (end - p < 4)
+	if (end - p < (ptrdiff_t)RECORD_COMPACT_HEADER)
 		return NULL;
-	word = record_u32(p);
-	r->id = word & 31;
-	if (__builtin_expect(r->id != JIS_ID_EXTENDED, 1)) {
-		uint64_t time = (r->time & ~(uint64_t)JIS_TIME_MASK) | word >> 5;
-
-		r->time = time + (time < r->time ? (uint64_t)JIS_TIME_MASK + 1 : 0);
-		p += 4;
-	} else {
-		if (end - p < 16 || word != JIS_ID_EXTENDED)
+	word = record_word(p);
+	size = sizes[word & 31];
+	if (__builtin_expect(size != RECORD_SPECIAL, 1)) {
+		p += RECORD_COMPACT_HEADER;
+		if (size > (size_t)(end - p))
 			return NULL;
-		r->id = record_u32(p + 4);
-		r->time = record_u64(p + 8);
-		if (r->id >= JIS_MAX_EVENT_ID)
-			return NULL;
-		p += 16;
+		r->time = record_time(r->time, word);
+		r->id = word & 31;
+		r->payload = p;
+		r->payload_size = size;
+		return p + size;
 	}
-	size = sizes[r->id];
-	room = (size_t)(end - p);
-	if (__builtin_expect(size & RECORD_HAS_STRING, 0))
-		size = record_string_size(p, size & ~RECORD_HAS_STRING, room);
-	if (!size || size > room)
-		return NULL;
-	r->payload = p;
-	r->payload_size = size;
-	return p + size;
+	whole = record_decode(stream_class, r, p, end, &why);
+	return whole < 0 ? NULL : p + whole;
+}
+
+/* The header at @p. In a file packets stand at multiples of four bytes, so the struct may not be
+ * used in place. */
+static inline struct jis_packet_header packet_header_at(const uint8_t *p)
+{
+	struct jis_packet_header h;
+
+	memcpy(&h, p, sizeof(h));
+	return h;
 }
 
 /* What packet_check() found. */
@@ -102,18 +60,42 @@ enum packet_state {
 	PACKET_NONE,	/* no packet here */
 };
 
-/**
- * packet_check - looks at the bytes at @p as a packet.
- * @room: bytes there are. @uuid: what it must carry, or NULL.
- * @content: out, bytes of content that may be read, header included; at most @room.
- */
-enum packet_state packet_check(const uint8_t *p, size_t room, const uint8_t *uuid, size_t *content);
+struct stream_identity;
+
+/* Could a packet of @id (NULL: of any stream) begin at @p? Looks at the header only. */
+bool packet_header_sound(const uint8_t *p, size_t room, const struct stream_identity *id);
 
 /**
- * packet_find - where, from @offset on in steps of four bytes, the next packet header may begin.
- * Returns @size when there is none.
+ * packet_check - looks at the bytes at @p as a packet.
+ * @room: bytes there are. @id: what it must carry, or NULL.
+ * @content: out, bytes of content that may be read, header included; at most @room.
  */
-size_t packet_find(const uint8_t *map, size_t size, size_t offset, const uint8_t *uuid);
+enum packet_state packet_check(const uint8_t *p, size_t room, const struct stream_identity *id,
+			       size_t *content);
+
+/**
+ * packet_find - where between @offset and @size, in steps of four bytes, the next sound packet
+ * header is. Returns @size when there is none.
+ */
+size_t packet_find(const uint8_t *map, size_t size, size_t offset,
+		   const struct stream_identity *id);
+
+/**
+ * packet_end - where the packet at @offset, in @state and with a sound header, ends. The sizes of
+ * one that is not whole are not believed where another packet begins within it.
+ */
+size_t packet_end(const uint8_t *map, size_t size, size_t offset, enum packet_state state,
+		  const struct stream_identity *id);
+
+/**
+ * packet_limit - no record of the packet @h that is not whole can be later than this: the begin of
+ * the next whole packet (of the few looked at) from @next on, where that is before its own end.
+ */
+uint64_t packet_limit(const uint8_t *map, size_t size, const struct jis_packet_header *h,
+		      size_t next, const struct stream_identity *id);
+
+/* The reason told where a packet's number leaves a gap: nothing in the file is wrong. */
+extern const char packet_missing_reason[];
 
 /* What a reason to say when @state is not PACKET_WHOLE. */
 const char *packet_state_reason(enum packet_state state);

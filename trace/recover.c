@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -18,6 +19,8 @@
 #include "write.h"
 
 #define KERNEL_DIRECTORY "kernel"
+/* A longer one is nonsense in a packet's time, and manifest_load() would refuse it. */
+#define SESSION_TICKS_MAX (UINT64_MAX / 4)
 
 void recovery_say(struct recovery *r, const char *format, ...)
 {
@@ -63,67 +66,133 @@ static struct process_entry *process_of(struct recovery *r, const char *director
 	m->processes = grown;
 	memset(&grown[m->nr_processes], 0, sizeof(*grown));
 	grown[m->nr_processes].pid = pid;
-	grown[m->nr_processes].directory = strdup(directory);
-	return grown[m->nr_processes].directory ? &grown[m->nr_processes++] : NULL;
+	grown += m->nr_processes++;
+	grown->directory = strdup(directory);
+	grown->name = strdup("?"); /* until an event tells it */
+	return grown->directory && grown->name ? grown : NULL;
 }
 
-/* The uuid in the first packet of a stream, which the metadata must carry. */
-static void take_uuid(struct recovery *r, const char *path, uint8_t uuid[16])
+/* Class and instance of a stream by its file's name; false: no name of a stream. */
+static bool identity_of_name(const char *name, bool kernel, struct stream_identity *id)
 {
-	struct jis_packet_header h;
-	int fd = openat(r->dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	unsigned int n;
+	int end = 0;
 
-	if (fd < 0)
+	id->instance = 0;
+	if (!strcmp(name, kernel ? "recorder" : "dict")) {
+		id->stream_class = kernel ? JIS_STREAM_RECORDER : JIS_STREAM_DICT;
+		return true;
+	}
+	if (sscanf(name, kernel ? "cpu-%9u%n" : "slot-%9u%n", &n, &end) != 1 || name[end])
+		return false;
+	id->stream_class = kernel ? JIS_STREAM_KERNEL : JIS_STREAM_USER;
+	id->instance = n;
+	return true;
+}
+
+/* Takes the uuid of the first whole packet of file @name, if there is one. */
+static bool uuid_of_stream(int dirfd, const char *name, uint8_t uuid[16])
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	uint8_t *buffer = fd < 0 ? NULL : calloc(1, PACKET_MAX_BYTES);
+	ssize_t n = buffer ? pread(fd, buffer, PACKET_MAX_BYTES, 0) : -1;
+	size_t content;
+	bool found = n > 0 && packet_check(buffer, (size_t)n, NULL, &content) == PACKET_WHOLE;
+
+	if (found)
+		memcpy(uuid, ((struct jis_packet_header *)buffer)->uuid, 16);
+	free(buffer);
+	if (fd >= 0)
+		close(fd);
+	return found;
+}
+
+/* The uuid of a directory whose manifest entry has none. */
+static void find_uuid(int dirfd, struct dirent **list, int n, bool kernel, uint8_t uuid[16])
+{
+	static const uint8_t none[16];
+	struct stream_identity id;
+
+	if (memcmp(uuid, none, sizeof(none)))
 		return;
-	if (pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) && h.magic == JIS_PACKET_MAGIC)
-		memcpy(uuid, h.uuid, sizeof(h.uuid));
-	close(fd);
+	for (int i = 0; i < n; i++)
+		if (identity_of_name(list[i]->d_name, kernel, &id) &&
+		    uuid_of_stream(dirfd, list[i]->d_name, uuid))
+			return;
+}
+
+/* What is no stream would keep every reader of CTF from the whole directory. */
+static int put_aside(struct recovery *r, int dirfd, const char *directory, const char *name)
+{
+	char aside[300];
+
+	recovery_say(r, "%s/%s: holds no packet; moved out of the way", directory, name);
+	snprintf(aside, sizeof(aside), ".%.240s.damaged", name);
+	return renameat(dirfd, name, dirfd, aside) ? -errno : 0;
+}
+
+static int recover_file(struct recovery *r, int dirfd, const char *directory, const char *name,
+			const uint8_t uuid[16], uint32_t pid)
+{
+	struct stream_identity id;
+	char path[600];
+	int err = -ENODATA;
+
+	memcpy(id.uuid, uuid, sizeof(id.uuid));
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	if (identity_of_name(name, !pid, &id))
+		err = recover_stream(r, dirfd, name, path, &id, pid);
+	if (err == -ENODATA || err == -EINVAL)
+		err = put_aside(r, dirfd, directory, name);
+	return err;
+}
+
+static int is_stream_file(const struct dirent *e)
+{
+	return e->d_name[0] != '.' && strcmp(e->d_name, "metadata");
 }
 
 static int recover_directory(struct recovery *r, const char *name, uint32_t pid)
 {
-	int fd = openat(r->dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	int fd = openat(r->dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW), err, n;
 	struct process_entry *p = pid ? process_of(r, name, pid) : NULL;
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	char path[600];
-	struct dirent *e;
+	uint8_t *uuid = p ? p->uuid : r->m->kernel_uuid;
+	struct dirent **list = NULL;
 
-	if (!d || (pid && !p)) {
-		if (d)
-			closedir(d);
-		return d ? -ENOMEM : -errno;
+	if (fd < 0)
+		return errno == ENOTDIR || errno == ELOOP ? 0 : -errno;
+	/* All names first: recovery itself makes files. */
+	n = scandirat(fd, ".", &list, is_stream_file, alphasort);
+	err = n < 0 ? -errno : pid && !p ? -ENOMEM : 0;
+	if (!err)
+		find_uuid(fd, list, n, !pid, uuid);
+	for (int i = 0; i < n; i++) {
+		if (!err)
+			err = recover_file(r, fd, name, list[i]->d_name, uuid, pid);
+		free(list[i]);
 	}
-	while (!err && (e = readdir(d))) {
-		if (e->d_name[0] == '.' || !strcmp(e->d_name, "metadata"))
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", name, e->d_name);
-		take_uuid(r, path, p ? p->uuid : r->m->kernel_uuid);
-		err = recover_stream(r, path, pid);
-		if (err == -ENODATA || err == -EINVAL) {
-			recovery_say(r, "%s: holds no packet; moved out of the way", path);
-			snprintf(path, sizeof(path), ".%.250s.damaged", e->d_name);
-			err = renameat(dirfd(d), e->d_name, dirfd(d), path) ? -errno : 0;
-		}
-	}
-	closedir(d);
+	free(list);
+	close(fd);
 	return err;
+}
+
+static int is_trace_directory(const struct dirent *e)
+{
+	return directory_pid(e->d_name) || !strcmp(e->d_name, KERNEL_DIRECTORY);
 }
 
 static int recover_streams(struct recovery *r)
 {
-	int fd = openat(r->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *e;
+	struct dirent **list = NULL;
+	int n = scandirat(r->dirfd, ".", &list, is_trace_directory, alphasort);
+	int err = n < 0 ? -errno : 0;
 
-	if (!d)
-		return -errno;
-	while (!err && (e = readdir(d))) {
-		uint32_t pid = directory_pid(e->d_name);
-
-		if (pid || !strcmp(e->d_name, KERNEL_DIRECTORY))
-			err = recover_directory(r, e->d_name, pid);
+	for (int i = 0; i < n; i++) {
+		if (!err)
+			err = recover_directory(r, list[i]->d_name, directory_pid(list[i]->d_name));
+		free(list[i]);
 	}
-	closedir(d);
+	free(list);
 	return err;
 }
 
@@ -131,10 +200,12 @@ static int recover_streams(struct recovery *r)
 static int read_clocks(struct recovery *r)
 {
 	struct manifest *m = r->m;
+	struct stream_identity identity = {.stream_class = JIS_STREAM_RECORDER};
 	struct stream_cursor c;
-	int err = stream_cursor_open(&c, r->dirfd, KERNEL_DIRECTORY "/recorder", NULL, NULL);
+	int err = 0;
 
-	if (err)
+	memcpy(identity.uuid, m->kernel_uuid, sizeof(identity.uuid));
+	if (stream_cursor_open(&c, r->dirfd, KERNEL_DIRECTORY "/recorder", &identity, NULL))
 		return 0;
 	free(m->clocks);
 	m->clocks = NULL;
@@ -143,7 +214,7 @@ static int read_clocks(struct recovery *r)
 		const struct jis_ev_clock_sync *s = (const void *)c.payload;
 		struct clock_sample *grown;
 
-		if (c.stream_class != JIS_STREAM_RECORDER || c.id != JIS_EV_clock_sync)
+		if (c.id != JIS_EV_clock_sync)
 			continue;
 		grown = realloc(m->clocks, (m->nr_clocks + 1) * sizeof(*grown));
 		if (!grown) {
@@ -162,23 +233,37 @@ static int read_clocks(struct recovery *r)
 	return err;
 }
 
+/* Ticks per second between two samples, or 0 where they do not tell. */
+static uint64_t frequency_of(const struct clock_sample *a, const struct clock_sample *b)
+{
+	double ns, f;
+
+	if (b->ticks <= a->ticks || b->monotonic_raw <= a->monotonic_raw)
+		return 0;
+	ns = (double)(b->monotonic_raw - a->monotonic_raw);
+	f = (double)(b->ticks - a->ticks) * 1e9 / ns;
+	return ns < 50e6 || f < 1e6 || f > 1e11 ? 0 : (uint64_t)f;
+}
+
 static void conclude_clock(struct manifest *m)
 {
-	const struct clock_sample *a = m->clocks,
-				  *b = m->nr_clocks ? &m->clocks[m->nr_clocks - 1] : NULL;
+	const struct clock_sample *a = m->clocks;
+	uint64_t f = m->nr_clocks ? frequency_of(a, &m->clocks[m->nr_clocks - 1]) : 0;
+	double ns;
 
-	if (!m->clock)
+	if (m->clock != JIS_CLOCK_TSC && m->clock != JIS_CLOCK_RAW)
 		m->clock = JIS_CLOCK_RAW;
 	if (m->clock == JIS_CLOCK_RAW)
 		m->frequency = 1000000000;
-	else if (m->nr_clocks > 1 && b->monotonic_raw > a->monotonic_raw + 50000000)
-		m->frequency = (uint64_t)((double)(b->ticks - a->ticks) * 1e9 /
-					  (double)(b->monotonic_raw - a->monotonic_raw));
+	else if (f)
+		m->frequency = f;
 	if (!m->frequency)
 		m->frequency = 1000000000;
-	if (m->nr_clocks)
-		m->realtime_offset = (int64_t)a->realtime -
-				     (int64_t)((double)a->ticks * 1e9 / (double)m->frequency);
+	if (!m->nr_clocks)
+		return;
+	ns = (double)a->ticks * 1e9 / (double)m->frequency;
+	if (a->realtime < INT64_MAX / 2 && ns < (double)(INT64_MAX / 2))
+		m->realtime_offset = (int64_t)a->realtime - (int64_t)ns;
 }
 
 static int write_metadata(struct recovery *r, const char *directory, const struct process_entry *p)
@@ -191,10 +276,10 @@ static int write_metadata(struct recovery *r, const char *directory, const struc
 					 .hostname = m->hostname,
 					 .process = p ? p->name : NULL,
 					 .pid = p ? p->pid : 0};
-	int fd = openat(r->dirfd, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+	int fd = openat(r->dirfd, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW), err;
 
 	if (fd < 0)
-		return -errno;
+		return errno == ENOENT ? 0 : -errno;
 	if (rest < 0) {
 		rest += 1000000000;
 		offset_s--;
@@ -218,6 +303,8 @@ static int make_books(struct recovery *r)
 	conclude_clock(m);
 	m->begin = r->begin != TIME_NONE ? r->begin : r->first;
 	m->end = r->last > m->begin ? r->last : m->begin;
+	if (m->end - m->begin > SESSION_TICKS_MAX)
+		m->end = m->begin + SESSION_TICKS_MAX;
 	err = thread_table_fill(r->threads, m);
 	for (uint32_t i = 0; i < m->nr_streams; i++)
 		if (m->streams[i].stream_class == JIS_STREAM_KERNEL &&
@@ -266,7 +353,26 @@ static void forget_tables(struct manifest *m)
 static void count_damage(void *ctx, struct stream_cursor *c, uint64_t begin, uint64_t end,
 			 uint64_t offset, uint64_t length, const char *reason)
 {
-	(*(uint32_t *)ctx)++;
+	/* What is not there is no damage that could be mended. */
+	if (reason != packet_missing_reason)
+		(*(uint32_t *)ctx)++;
+}
+
+static bool has_metadata(const struct trace *t)
+{
+	char path[600];
+
+	if (faccessat(t->dirfd, KERNEL_DIRECTORY "/metadata", F_OK, 0) &&
+	    !faccessat(t->dirfd, KERNEL_DIRECTORY, F_OK, 0))
+		return false;
+	for (uint32_t i = 0; i < t->manifest->nr_processes; i++) {
+		const char *directory = t->manifest->processes[i].directory;
+
+		snprintf(path, sizeof(path), "%.512s/metadata", directory ? directory : "");
+		if (directory && faccessat(t->dirfd, path, F_OK, 0))
+			return false;
+	}
+	return true;
 }
 
 /* Is there anything to do? Reads it all. */
@@ -281,8 +387,24 @@ static bool is_whole(const char *path)
 	for (uint32_t i = 0; i < t->nr_streams; i++)
 		while (stream_cursor_next(&t->streams[i]))
 			;
+	if (!has_metadata(t))
+		damages++;
 	trace_close(t);
 	return !damages;
+}
+
+static int recover_locked(struct recovery *r)
+{
+	int err;
+
+	r->threads = thread_table_new();
+	if (!r->m || !r->threads)
+		return -ENOMEM;
+	forget_tables(r->m);
+	err = recover_streams(r);
+	if (!err && !r->m->nr_streams)
+		err = -ENODATA;
+	return err ? err : make_books(r);
 }
 
 int trace_recover(const char *path, void (*report)(void *ctx, const char *line), void *ctx)
@@ -309,16 +431,7 @@ int trace_recover(const char *path, void (*report)(void *ctx, const char *line),
 		recovery_say(&r, "manifest: %s; made anew", err == -ENOENT ? "missing" : "damaged");
 		r.m = manifest_new();
 	}
-	r.threads = thread_table_new();
-	err = r.m && r.threads ? 0 : -ENOMEM;
-	if (!err) {
-		forget_tables(r.m);
-		err = recover_streams(&r);
-	}
-	if (!err && !r.m->nr_streams)
-		err = -ENODATA;
-	if (!err)
-		err = make_books(&r);
+	err = recover_locked(&r);
 	thread_table_free(r.threads);
 out_free:
 	manifest_free(r.m);

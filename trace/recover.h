@@ -7,6 +7,7 @@
 #define JIS_TRACE_RECOVER_H
 
 #include "manifest.h"
+#include "read.h"
 #include "record.h"
 #include "thread_table.h"
 
@@ -27,9 +28,13 @@ void recovery_say(struct recovery *r, const char *format, ...)
 /**
  * recover_stream - makes stream @path (relative to the session) whole and enters it into the
  * manifest.
+ * @dirfd, @name: its directory and its name there.
+ * @identity: what its packets must carry.
  * @process: pid of the process its directory belongs to, or 0.
- * Returns 0, -ENODATA when not one packet of a stream is in it, or -errno.
+ * Returns 0, -ENODATA when not one packet of the stream is in it, -EINVAL when it is no file, or
+ * -errno.
  */
-int recover_stream(struct recovery *r, const char *path, uint32_t process);
+int recover_stream(struct recovery *r, int dirfd, const char *name, const char *path,
+		   const struct stream_identity *identity, uint32_t process);
 
 #endif /* JIS_TRACE_RECOVER_H */

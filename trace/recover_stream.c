@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Makes one stream whole: sound packets stay, of others what decodes is kept as a packet marked
- * recovered, and all the rest goes to .NAME.damaged beside the stream.
+ * recovered, and all the rest goes to .NAME.damaged beside the stream. The old file stays until the
+ * new one is complete. Never lets a packet that is damaged decide about one that is not.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,75 +16,97 @@
 #include "recover.h"
 #include "write.h"
 
+#define FILE_NAME_MAX 300
+
 struct stream_recovery {
 	struct recovery *r;
-	const char *path;
+	const char *path, *name;
+	const struct stream_identity *id;
 	uint32_t process;
+	int dirfd; /* of the stream's directory */
 	const uint8_t *map;
 	size_t size;
-	const uint8_t *uuid;
-	int dirfd;	  /* of the stream's directory */
-	const char *name; /* in it */
 	struct stream_entry entry;
 	struct stream_writer *fresh; /* the whole stream, once one had to be begun */
 	int rest_fd;		     /* .NAME.damaged, or -1 */
-	uint64_t last;		     /* end of the last sound packet */
-	uint64_t next_seq;
+	uint64_t last;		     /* end of the last packet kept */
+	uint64_t next_seq, discarded;
 };
 
-static int damage_add(struct recovery *r, const char *path, uint64_t begin, uint64_t end,
-		      const char *reason)
+static int damage_add(struct stream_recovery *s, uint64_t begin, uint64_t end, const char *reason)
 {
-	struct manifest *m = r->m;
+	struct manifest *m = s->r->m;
 	struct damage_entry *grown = realloc(m->damages, (m->nr_damages + 1) * sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
 	m->damages = grown;
-	grown[m->nr_damages] = (struct damage_entry){strdup(path), begin, end, strdup(reason)};
-	m->nr_damages++;
-	return grown[m->nr_damages - 1].path && grown[m->nr_damages - 1].reason ? 0 : -ENOMEM;
+	grown += m->nr_damages++;
+	*grown = (struct damage_entry){strdup(s->path), begin, end < begin ? begin : end,
+				       strdup(reason)};
+	return grown->path && grown->reason ? 0 : -ENOMEM;
 }
 
-/* Counts what a packet holds; returns the end of the last record that decodes, and its time. */
-static const uint8_t *count_records(struct stream_recovery *s, const struct jis_packet_header *h,
-				    size_t content, uint64_t *time)
+/* The end of the last record of the packet at @begin, with header @h, that decodes and is not later
+ * than @limit, and its time. */
+static const uint8_t *sound_end(const struct jis_packet_header *h, const uint8_t *begin,
+				size_t content, uint64_t limit, uint64_t *time)
 {
-	const uint8_t *p = (const uint8_t *)h + JIS_PACKET_HEADER_SIZE,
-		      *end = (const uint8_t *)h + content;
-	const uint16_t *sizes = record_sizes[h->stream_class];
+	const uint8_t *p = begin + JIS_PACKET_HEADER_SIZE;
 	struct record r = {.time = h->timestamp_begin};
 
-	*time = r.time;
-	while (p < end) {
-		const uint8_t *next = record_next(sizes, p, end, &r);
+	for (*time = r.time; p < begin + content; *time = r.time) {
+		const uint8_t *next = record_next(record_sizes[h->stream_class], h->stream_class, p,
+						  begin + content, &r);
 
-		if (!next || r.time < *time || r.time > h->timestamp_end)
+		if (!next || r.time < *time || r.time > limit)
 			break;
-		*time = r.time;
-		s->entry.stored[r.id]++;
-		if (r.id == JIS_EV_lost_records) {
-			const struct jis_ev_lost_records *lost = (const void *)r.payload;
-
-			if (lost->type < JIS_MAX_EVENT_ID)
-				s->entry.lost[lost->type] += lost->count;
-		}
-		if (h->stream_class == JIS_STREAM_RECORDER && r.id == JIS_EV_session_mark &&
-		    record_u32(r.payload) == JIS_MARK_START)
-			s->r->begin = r.time;
 		p = next;
 	}
 	return p;
 }
 
+static void count_record(struct stream_recovery *s, const struct record *r)
+{
+	const struct jis_ev_lost_records *lost = (const void *)r->payload;
+
+	s->entry.stored[r->id]++;
+	if (r->id == JIS_EV_lost_records && lost->type < JIS_MAX_EVENT_ID)
+		s->entry.lost[lost->type] += lost->count;
+	if (s->id->stream_class == JIS_STREAM_RECORDER && r->id == JIS_EV_session_mark &&
+	    record_word(r->payload) == JIS_MARK_START)
+		s->r->begin = r->time;
+}
+
+/* Enters the sound packet at @begin into the books. */
+static int book_packet(struct stream_recovery *s, const struct jis_packet_header *h,
+		       const uint8_t *begin)
+{
+	const uint8_t *p = begin + JIS_PACKET_HEADER_SIZE, *end = begin + h->content_size / 8;
+	struct record r = {.time = h->timestamp_begin};
+
+	while (p && p < end) {
+		p = record_next(record_sizes[h->stream_class], h->stream_class, p, end, &r);
+		if (p)
+			count_record(s, &r);
+	}
+	s->entry.packets++;
+	s->next_seq = h->packet_seq + 1;
+	s->discarded = h->events_discarded;
+	if (h->timestamp_begin < s->r->first)
+		s->r->first = h->timestamp_begin;
+	if (h->timestamp_end > s->r->last)
+		s->r->last = h->timestamp_end;
+	s->last = h->timestamp_end;
+	return thread_table_add_packet(s->r->threads, s->process, (const void *)begin, 0);
+}
+
 static int rest_write(struct stream_recovery *s, const uint8_t *p, size_t n)
 {
-	char name[300];
+	char name[FILE_NAME_MAX];
 
-	if (!n)
-		return 0;
-	if (s->rest_fd < 0) {
-		snprintf(name, sizeof(name), ".%.250s.damaged", s->name);
+	if (n && s->rest_fd < 0) {
+		snprintf(name, sizeof(name), ".%.240s.damaged", s->name);
 		s->rest_fd = openat(s->dirfd, name,
 				    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
 		if (s->rest_fd < 0)
@@ -104,152 +128,146 @@ static int rest_write(struct stream_recovery *s, const uint8_t *p, size_t n)
 /* From the first damage on the stream is written anew: begins with all packets before @offset. */
 static int fresh_begin(struct stream_recovery *s, size_t offset)
 {
-	char name[300];
+	char name[FILE_NAME_MAX];
 	int err;
 
 	if (s->fresh)
 		return 0;
-	snprintf(name, sizeof(name), ".%.250s.new", s->name);
+	snprintf(name, sizeof(name), ".%.240s.new", s->name);
 	unlinkat(s->dirfd, name, 0);
 	err = stream_writer_create(s->dirfd, name, &s->fresh);
 	for (size_t at = 0; !err && at < offset;) {
-		const struct jis_packet_header *h = (const void *)(s->map + at);
-
-		err = stream_writer_append(s->fresh, h);
-		at += h->packet_size / 8;
+		err = stream_writer_append(s->fresh, (const void *)(s->map + at));
+		at += packet_header_at(s->map + at).packet_size / 8;
 	}
 	return err;
 }
 
-static void book_packet(struct stream_recovery *s, const struct jis_packet_header *h, uint64_t end)
-{
-	s->entry.packets++;
-	s->entry.stream_class = h->stream_class;
-	s->entry.instance = h->stream_instance;
-	s->next_seq = h->packet_seq + 1;
-	if (h->timestamp_begin < s->r->first)
-		s->r->first = h->timestamp_begin;
-	if (end > s->r->last)
-		s->r->last = end;
-	s->last = end;
-}
-
-static bool belongs(const struct stream_recovery *s, const struct jis_packet_header *h)
-{
-	return !s->entry.packets || (h->stream_class == s->entry.stream_class &&
-				     h->stream_instance == s->entry.instance &&
-				     h->packet_seq >= s->next_seq && h->timestamp_begin >= s->last);
-}
-
 static int keep_whole(struct stream_recovery *s, const struct jis_packet_header *h, size_t offset)
 {
-	uint64_t time;
 	int err = 0;
 
 	/* Padding behind the content is sound, but a cut file may lack it. */
 	if (offset + h->packet_size / 8 > s->size)
 		err = fresh_begin(s, offset);
 	if (!err && s->fresh)
-		err = stream_writer_append(s->fresh, h);
-	if (err)
-		return err;
-	count_records(s, h, h->content_size / 8, &time);
-	book_packet(s, h, h->timestamp_end);
-	return thread_table_add_packet(s->r->threads, s->process, h, 0);
+		err = stream_writer_append(s->fresh, (const void *)(s->map + offset));
+	if (!err && h->packet_seq > s->next_seq)
+		err = damage_add(s, s->last, h->timestamp_begin, packet_missing_reason);
+	return err ? err : book_packet(s, h, s->map + offset);
 }
 
-/* Keeps the records of a damaged packet that decode, as a packet of their own. */
-static int keep_part(struct stream_recovery *s, const struct jis_packet_header *h, size_t offset,
-		     size_t content, enum packet_state state)
+/* Bytes that can be no part of the stream. */
+static int drop(struct stream_recovery *s, size_t offset, size_t next, const char *reason)
 {
-	const uint8_t *begin = (const uint8_t *)h, *end;
-	struct jis_packet_header *copy;
-	uint64_t time;
 	int err = fresh_begin(s, offset);
+	size_t content;
 
+	if (!err)
+		err = rest_write(s, s->map + offset, next - offset);
 	if (err)
 		return err;
-	end = count_records(s, h, content, &time);
-	err = damage_add(s->r, s->path, time > s->last ? time : s->last,
-			 state == PACKET_CUT ? TIME_NONE : h->timestamp_end,
-			 packet_state_reason(state));
-	copy = malloc((size_t)(end - begin));
-	if (!copy || err) {
-		free(copy);
-		return err ? err : -ENOMEM;
-	}
-	memcpy(copy, h, (size_t)(end - begin));
-	copy->content_size = copy->packet_size = (uint64_t)(end - begin) * 8;
+	if (packet_check(s->map + next, s->size - next, s->id, &content) == PACKET_NONE)
+		return damage_add(s, s->last, TIME_NONE, reason);
+	return damage_add(s, s->last, packet_header_at(s->map + next).timestamp_begin, reason);
+}
+
+/*
+ * Keeps the records before @end of a damaged packet, as a packet of its own. Of its header only
+ * what the records need is believed.
+ */
+static int keep_records(struct stream_recovery *s, const uint8_t *begin, const uint8_t *end,
+			uint64_t time)
+{
+	size_t bytes = (size_t)(end - begin);
+	struct jis_packet_header *copy = malloc(bytes);
+	int err;
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, begin, bytes);
+	copy->content_size = copy->packet_size = (uint64_t)bytes * 8;
 	copy->timestamp_end = time;
-	copy->flags |= JIS_PACKET_RECOVERED;
+	copy->packet_seq = s->next_seq;
+	copy->events_discarded = s->discarded;
+	copy->flags = JIS_PACKET_RECOVERED;
+	if (copy->stream_class == JIS_STREAM_KERNEL)
+		copy->owner = (uint32_t)copy->stream_instance;
 	err = stream_writer_append(s->fresh, copy);
 	if (!err)
-		err = rest_write(s, end, (size_t)(begin + content - end));
-	book_packet(s, copy, time);
-	if (!err)
-		err = thread_table_add_packet(s->r->threads, s->process, copy, 0);
+		err = book_packet(s, copy, (const uint8_t *)copy);
 	free(copy);
 	return err;
 }
 
-static int drop(struct stream_recovery *s, size_t offset, size_t next)
+static int keep_part(struct stream_recovery *s, const struct jis_packet_header *h, size_t offset,
+		     size_t next, const char *reason)
 {
-	int err = fresh_begin(s, offset);
+	size_t content = h->content_size / 8 < next - offset ? h->content_size / 8 : next - offset;
+	uint64_t limit = packet_limit(s->map, s->size, h, next, s->id), time;
+	const uint8_t *end;
+	int err;
 
+	if (h->timestamp_begin < s->last || h->timestamp_begin > limit)
+		return drop(s, offset, next, reason);
+	end = sound_end(h, s->map + offset, content & ~(size_t)3, limit, &time);
+	err = fresh_begin(s, offset);
 	if (!err)
-		err = rest_write(s, s->map + offset, next - offset);
-	return err ? err
-		   : damage_add(s->r, s->path, s->last, next < s->size ? s->last : TIME_NONE,
-				packet_state_reason(PACKET_NONE));
+		err = damage_add(s, time, next < s->size ? limit : TIME_NONE, reason);
+	if (!err)
+		err = keep_records(s, s->map + offset, end, time);
+	return err ? err : rest_write(s, end, (size_t)(s->map + next - end));
 }
 
-static int walk(struct stream_recovery *s)
+/* One packet or the garbage before it; *offset goes behind it. */
+static int walk_one(struct stream_recovery *s, size_t *offset)
 {
-	size_t offset = 0, content, next;
-	int err = 0;
+	struct jis_packet_header h;
+	const char *reason = "record does not decode";
+	size_t at = *offset, content;
+	enum packet_state state = packet_check(s->map + at, s->size - at, s->id, &content);
+	uint64_t time;
 
-	while (offset < s->size && !err) {
-		const struct jis_packet_header *h = (const void *)(s->map + offset);
-		enum packet_state state =
-			packet_check(s->map + offset, s->size - offset, s->uuid, &content);
-
-		next = offset + (state == PACKET_WHOLE ? h->packet_size / 8 : content);
-		if (state == PACKET_NONE || !belongs(s, h)) {
-			if (state == PACKET_NONE)
-				next = packet_find(s->map, s->size, offset + 4, s->uuid);
-			err = drop(s, offset, next);
-		} else if (state == PACKET_WHOLE) {
-			err = keep_whole(s, h, offset);
-		} else {
-			err = keep_part(s, h, offset, content, state);
-		}
-		offset = next;
+	if (state == PACKET_NONE) {
+		*offset = packet_find(s->map, s->size, at + 4, s->id);
+		return drop(s, at, *offset, packet_state_reason(state));
 	}
-	return err;
+	h = packet_header_at(s->map + at);
+	*offset = packet_end(s->map, s->size, at, state, s->id);
+	if (state == PACKET_WHOLE) {
+		if (h.packet_seq < s->next_seq || h.timestamp_begin < s->last)
+			return drop(s, at, *offset, "packet repeated, or its time steps back");
+		if (sound_end(&h, s->map + at, content, h.timestamp_end, &time) ==
+		    s->map + at + content)
+			return keep_whole(s, &h, at);
+	} else {
+		reason = packet_state_reason(state);
+	}
+	return keep_part(s, &h, at, *offset, reason);
 }
 
 static int finish(struct stream_recovery *s, int err)
 {
-	char name[300];
+	char name[FILE_NAME_MAX];
 	int close_err;
 
 	if (s->rest_fd >= 0)
 		close(s->rest_fd);
-	if (s->fresh) {
-		snprintf(name, sizeof(name), ".%.250s.new", s->name);
-		close_err = stream_writer_close(s->fresh);
-		err = err ? err : close_err;
-		if (!err && renameat(s->dirfd, name, s->dirfd, s->name))
-			err = -errno;
-		if (err)
-			unlinkat(s->dirfd, name, 0);
-		if (!err) {
-			s->r->damaged++;
-			recovery_say(s->r, "%s: damaged; %llu whole packets kept", s->path,
-				     (unsigned long long)s->entry.packets);
-		}
+	if (!s->fresh)
+		return err;
+	snprintf(name, sizeof(name), ".%.240s.new", s->name);
+	close_err = stream_writer_close(s->fresh);
+	err = err ? err : close_err;
+	if (!err && renameat(s->dirfd, name, s->dirfd, s->name))
+		err = -errno;
+	if (err) {
+		unlinkat(s->dirfd, name, 0);
+		return err;
 	}
-	return err;
+	s->r->damaged++;
+	recovery_say(s->r, "%s: damaged; %llu packets kept", s->path,
+		     (unsigned long long)s->entry.packets);
+	return 0;
 }
 
 static int enter(struct stream_recovery *s)
@@ -263,6 +281,8 @@ static int enter(struct stream_recovery *s)
 	s->entry.path = strdup(s->path);
 	if (!s->entry.path)
 		return -ENOMEM;
+	s->entry.stream_class = s->id->stream_class;
+	s->entry.instance = s->id->instance;
 	for (int i = 0; i < JIS_MAX_EVENT_ID; i++)
 		s->entry.produced[i] = s->entry.stored[i] + s->entry.lost[i];
 	m->streams[m->nr_streams++] = s->entry;
@@ -276,36 +296,44 @@ static int map_stream(struct stream_recovery *s)
 	void *map = NULL;
 
 	if (fd < 0)
-		return -errno;
+		return errno == ELOOP ? -EINVAL : -errno;
 	if (fstat(fd, &st))
 		err = -errno;
 	else if (!S_ISREG(st.st_mode))
 		err = -EINVAL;
-	s->size = err ? 0 : (size_t)st.st_size;
-	if (s->size)
-		map = mmap(NULL, s->size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (!err && st.st_size)
+		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)
 		err = -errno;
-	s->map = err ? NULL : map;
 	close(fd);
+	if (!err && map) {
+		s->map = map;
+		s->size = (size_t)st.st_size;
+	}
 	return err;
 }
 
-int recover_stream(struct recovery *r, const char *path, uint32_t process)
+int recover_stream(struct recovery *r, int dirfd, const char *name, const char *path,
+		   const struct stream_identity *identity, uint32_t process)
 {
-	struct stream_recovery s = {.r = r, .path = path, .process = process, .rest_fd = -1};
-	const char *slash = strrchr(path, '/');
-	char directory[300];
-	int err;
+	struct stream_recovery s = {.r = r,
+				    .path = path,
+				    .name = name,
+				    .id = identity,
+				    .process = process,
+				    .dirfd = dirfd,
+				    .rest_fd = -1};
+	size_t offset = 0, content;
+	int err = map_stream(&s);
 
-	snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path), path);
-	s.name = slash + 1;
-	s.dirfd = openat(r->dirfd, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (s.dirfd < 0)
-		return -errno;
-	err = map_stream(&s);
+	/* Nothing of the stream in the file: it is left as it is. */
 	if (!err)
-		err = walk(&s);
+		offset = packet_find(s.map, s.size, 0, identity);
+	if (!err &&
+	    packet_check(s.map + offset, s.size - offset, identity, &content) == PACKET_NONE)
+		err = -ENODATA;
+	for (offset = 0; offset < s.size && !err;)
+		err = walk_one(&s, &offset);
 	if (!err && !s.entry.packets)
 		err = -ENODATA;
 	err = finish(&s, err);
@@ -313,6 +341,5 @@ int recover_stream(struct recovery *r, const char *path, uint32_t process)
 		err = enter(&s);
 	if (s.map)
 		munmap((void *)(uintptr_t)s.map, s.size);
-	close(s.dirfd);
 	return err;
 }

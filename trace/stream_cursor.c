@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,17 +14,17 @@
 #include "read.h"
 #include "record.h"
 
+/* Bytes that have been read and may leave memory are given back in pieces of this size. */
+#define RELEASE_BYTES (256u << 10)
+
 struct stream_file {
 	const uint8_t *map;
-	size_t size, offset;   /* offset: next packet */
-	const uint16_t *sizes; /* payload sizes of the class */
-	uint64_t base;	       /* time of the last record as decoded, before clamping */
-	uint64_t limit;	       /* no record of this packet may be later */
+	size_t size, offset; /* offset: next packet */
+	size_t released;     /* bytes given back */
 	uint64_t next_seq;
-	bool trusted; /* the packet's header can be believed */
-	bool any;     /* a packet has been seen: class, instance and next_seq hold */
-	bool has_uuid;
-	uint8_t uuid[16];
+	bool trusted;			 /* the packet's header can be believed */
+	struct jis_packet_header header; /* of the packet the cursor is in */
+	struct stream_identity identity;
 	struct stream_observer observer;
 };
 
@@ -47,29 +48,31 @@ static int map_file(struct stream_file *f, int fd)
 	return 0;
 }
 
-int stream_cursor_open(struct stream_cursor *c, int dirfd, const char *path, const uint8_t *uuid,
+int stream_cursor_open(struct stream_cursor *c, int dirfd, const char *path,
+		       const struct stream_identity *identity,
 		       const struct stream_observer *observer)
 {
 	struct stream_file *f = calloc(1, sizeof(*f));
 	int fd, err;
 
 	memset(c, 0, sizeof(*c));
+	c->stream_class = identity->stream_class;
+	c->instance = identity->instance;
 	if (!f)
 		return -ENOMEM;
-	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0) {
-		err = -errno;
-		goto err_free;
-	}
-	err = map_file(f, fd);
-	close(fd);
-	if (err)
-		goto err_free;
-	f->has_uuid = uuid != NULL;
-	if (uuid)
-		memcpy(f->uuid, uuid, sizeof(f->uuid));
+	f->identity = *identity;
 	if (observer)
 		f->observer = *observer;
+	err = -EINVAL;
+	if (identity->stream_class >= JIS_NR_STREAM_CLASSES)
+		goto err_free;
+	c->sizes = record_sizes[identity->stream_class];
+	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	err = fd < 0 ? -errno : map_file(f, fd);
+	if (fd >= 0)
+		close(fd);
+	if (err)
+		goto err_free;
 	c->file = f;
 	return 0;
 
@@ -98,78 +101,78 @@ static void report(struct stream_cursor *c, uint64_t begin, uint64_t end, size_t
 }
 
 /* Bytes without a packet up to the next one, or to the end of the file. */
-static void skip_garbage(struct stream_cursor *c, size_t from)
+static void skip_garbage(struct stream_cursor *c)
 {
 	struct stream_file *f = c->file;
-	size_t next = packet_find(f->map, f->size, from + 4, f->has_uuid ? f->uuid : NULL);
+	size_t next = packet_find(f->map, f->size, f->offset + 4, &f->identity);
 	uint64_t end = TIME_NONE;
 
 	if (next < f->size)
-		end = ((const struct jis_packet_header *)(f->map + next))->timestamp_begin;
+		end = packet_header_at(f->map + next).timestamp_begin;
 	if (end < c->time)
 		end = c->time;
-	report(c, c->time, end, from, next - from, packet_state_reason(PACKET_NONE));
+	report(c, c->time, end, f->offset, next - f->offset, packet_state_reason(PACKET_NONE));
 	f->offset = next;
 }
 
-/* Is this the stream's own next packet? Told by class, instance and number. */
-static bool belongs(struct stream_cursor *c, const struct jis_packet_header *h)
+static uint64_t later(uint64_t a, uint64_t b)
 {
-	struct stream_file *f = c->file;
-
-	if (!f->any) {
-		f->any = true;
-		f->next_seq = h->packet_seq;
-		c->stream_class = h->stream_class;
-		c->instance = h->stream_instance;
-		f->sizes = record_sizes[h->stream_class];
-	}
-	return h->stream_class == c->stream_class && h->stream_instance == c->instance &&
-	       h->packet_seq >= f->next_seq;
+	return a > b ? a : b;
 }
 
-/*
- * The end of a packet whose checksum does not match: not after its successor's begin, so that a
- * flipped bit in a time cannot push all that follows into the future.
- */
-static uint64_t untrusted_limit(const struct stream_file *f, const struct jis_packet_header *h)
+/* What is wrong with the packet that begins at f->offset, for the observer. */
+static void report_packet(struct stream_cursor *c, const struct jis_packet_header *h,
+			  enum packet_state state, size_t bytes)
 {
-	size_t next = f->offset + h->packet_size / 8, content;
-	const struct jis_packet_header *follower = (const void *)(f->map + next);
+	const struct stream_file *f = c->file;
+	uint64_t begin = c->time, end = TIME_NONE;
 
-	if (next < f->size &&
-	    packet_check(f->map + next, f->size - next, f->has_uuid ? f->uuid : NULL, &content) ==
-		    PACKET_WHOLE &&
-	    follower->timestamp_begin < h->timestamp_end)
-		return follower->timestamp_begin;
-	return h->timestamp_end;
-}
-
-static void enter_packet(struct stream_cursor *c, const struct jis_packet_header *h, size_t content,
-			 enum packet_state state)
-{
-	struct stream_file *f = c->file;
-	const uint8_t *p = (const uint8_t *)h;
-
-	if (h->packet_seq > f->next_seq)
-		report(c, c->time, h->timestamp_begin > c->time ? h->timestamp_begin : c->time,
-		       f->offset, 0, "packets are missing");
+	if (state == PACKET_WHOLE && h->packet_seq > f->next_seq)
+		report(c, c->time, later(h->timestamp_begin, c->time), f->offset, 0,
+		       packet_missing_reason);
 	if (h->timestamp_begin < c->time)
 		report(c, h->timestamp_begin, c->time, f->offset, 0, "time steps back");
-	if (state != PACKET_WHOLE)
-		report(c, h->timestamp_begin > c->time ? h->timestamp_begin : c->time,
-		       state == PACKET_CUT ? TIME_NONE : h->timestamp_end, f->offset, content,
-		       packet_state_reason(state));
-	f->next_seq = h->packet_seq + 1;
-	f->base = h->timestamp_begin;
+	if (state == PACKET_WHOLE)
+		return;
+	if (state != PACKET_CUT)
+		end = later(c->limit, c->time);
+	if (h->timestamp_begin > begin && h->timestamp_begin <= end)
+		begin = h->timestamp_begin;
+	report(c, begin, end, f->offset, bytes, packet_state_reason(state));
+}
+
+/* The pages of packets that have been left are not needed again; a page fault would bring them. */
+static void release_pages(struct stream_file *f)
+{
+	size_t done = f->offset & ~(size_t)(RELEASE_BYTES - 1);
+
+	if (done <= f->released)
+		return;
+	madvise((void *)(uintptr_t)(f->map + f->released), done - f->released, MADV_DONTNEED);
+	f->released = done;
+}
+
+static void enter_packet(struct stream_cursor *c, size_t content, enum packet_state state)
+{
+	struct stream_file *f = c->file;
+	const struct jis_packet_header *h = &f->header;
+	size_t next = packet_end(f->map, f->size, f->offset, state, &f->identity);
+
+	release_pages(f);
+	if (content > next - f->offset)
+		content = next - f->offset;
 	f->trusted = state == PACKET_WHOLE;
-	f->limit = f->trusted ? h->timestamp_end : untrusted_limit(f, h);
-	f->offset += state == PACKET_CUT ? content : h->packet_size / 8;
-	if (f->offset > f->size)
-		f->offset = f->size;
+	c->limit = f->trusted ? h->timestamp_end
+			      : packet_limit(f->map, f->size, h, next, &f->identity);
+	c->base = h->timestamp_begin;
+	report_packet(c, h, state, content);
+	/* A number that may be damaged must not make all that follows look repeated. */
+	if (f->trusted || h->packet_seq == f->next_seq)
+		f->next_seq = h->packet_seq + 1;
 	c->packet = h;
-	c->next = p + JIS_PACKET_HEADER_SIZE;
-	c->end = p + content;
+	c->next = f->map + f->offset + JIS_PACKET_HEADER_SIZE;
+	c->end = f->map + f->offset + content;
+	f->offset = next;
 	if (f->observer.packet)
 		f->observer.packet(f->observer.ctx, c, h);
 }
@@ -180,22 +183,23 @@ static bool next_packet(struct stream_cursor *c)
 	struct stream_file *f = c->file;
 
 	/* A sound packet counts up to its end: what follows cannot lie before. */
-	if (f->trusted && f->limit > c->time)
-		c->time = f->limit;
+	if (f->trusted)
+		c->time = later(c->time, c->limit);
 	while (f->offset < f->size) {
-		const struct jis_packet_header *h = (const void *)(f->map + f->offset);
 		size_t content;
 		enum packet_state state = packet_check(f->map + f->offset, f->size - f->offset,
-						       f->has_uuid ? f->uuid : NULL, &content);
+						       &f->identity, &content);
 
 		if (state == PACKET_NONE) {
-			skip_garbage(c, f->offset);
-		} else if (!belongs(c, h)) {
-			report(c, c->time, c->time, f->offset, content,
-			       "packet of another stream or repeated");
-			f->offset += content;
+			skip_garbage(c);
+			continue;
+		}
+		f->header = packet_header_at(f->map + f->offset);
+		if (state == PACKET_WHOLE && f->header.packet_seq < f->next_seq) {
+			report(c, c->time, c->time, f->offset, content, "packet repeated");
+			f->offset = packet_end(f->map, f->size, f->offset, state, &f->identity);
 		} else {
-			enter_packet(c, h, content, state);
+			enter_packet(c, content, state);
 			return true;
 		}
 	}
@@ -203,40 +207,35 @@ static bool next_packet(struct stream_cursor *c)
 }
 
 /* The rest of the packet does not decode. */
-static void leave_packet(struct stream_cursor *c, const uint8_t *at)
+static void leave_packet(struct stream_cursor *c)
 {
-	struct stream_file *f = c->file;
-	uint64_t end = f->limit > c->time ? f->limit : c->time;
-
-	report(c, c->time, end, (size_t)(at - f->map), (size_t)(c->end - at),
-	       "record does not decode");
+	report(c, c->time, later(c->limit, c->time), (size_t)(c->next - c->file->map),
+	       (size_t)(c->end - c->next), "record does not decode");
 	c->next = c->end;
 }
 
-int stream_cursor_next(struct stream_cursor *c)
+int stream_cursor_next_slow(struct stream_cursor *c)
 {
-	struct stream_file *f = c->file;
 	struct record r;
 
-	if (!f)
+	if (!c->file)
 		return 0;
 	for (;;) {
-		const uint8_t *p = c->next, *next;
+		const uint8_t *next;
 
-		if (p == c->end) {
+		if (c->next == c->end) {
 			if (!next_packet(c))
 				return 0;
 			continue;
 		}
-		r.time = f->base;
-		next = record_next(f->sizes, p, c->end, &r);
-		if (__builtin_expect(!next || r.time > f->limit || r.time < f->base, 0)) {
-			leave_packet(c, p);
+		r.time = c->base;
+		next = record_next(c->sizes, c->stream_class, c->next, c->end, &r);
+		if (!next || r.time > c->limit || r.time < c->base) {
+			leave_packet(c);
 			continue;
 		}
-		f->base = r.time;
-		if (r.time > c->time)
-			c->time = r.time;
+		c->base = r.time;
+		c->time = later(c->time, r.time);
 		c->id = r.id;
 		c->payload = r.payload;
 		c->payload_size = r.payload_size;
@@ -250,15 +249,17 @@ void stream_cursor_seek(struct stream_cursor *c, uint64_t time)
 	struct stream_file *f = c->file;
 
 	while (f && f->offset < f->size) {
-		const struct jis_packet_header *h = (const void *)(f->map + f->offset);
 		size_t room = f->size - f->offset;
+		struct jis_packet_header h;
 
-		if (room < JIS_PACKET_HEADER_SIZE || h->magic != JIS_PACKET_MAGIC ||
-		    h->packet_size % 32 || h->packet_size / 8 < JIS_PACKET_HEADER_SIZE ||
-		    h->packet_size / 8 > room || h->timestamp_end >= time || !belongs(c, h))
+		if (!packet_header_sound(f->map + f->offset, room, &f->identity))
 			return;
-		f->next_seq = h->packet_seq + 1;
-		f->offset += h->packet_size / 8;
-		c->time = h->timestamp_end;
+		h = packet_header_at(f->map + f->offset);
+		if (h.packet_size / 8 > room || h.timestamp_end >= time ||
+		    h.packet_seq != f->next_seq)
+			return;
+		f->next_seq++;
+		f->offset += h.packet_size / 8;
+		c->time = later(c->time, h.timestamp_end);
 	}
 }

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One stream file that always ends at a whole packet: content goes first and the header last, and
- * what could not be written whole is cut off again.
+ * One stream file. Invariant: whatever fails, the file ends at a whole packet, and what was whole
+ * before stays whole. Packets are trusted here: the recorder has checked them.
  */
+#include "write.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
-#include "write.h"
+#include "atomic_file.h"
+#include "decode.h"
 
 struct stream_writer {
 	int fd;
-	int error;	     /* first one met */
-	bool tail_open;	     /* the packet at `tail` may be written again */
-	uint64_t tail, size; /* begin of the last packet; end of the file */
-	uint64_t tail_seq;
+	int error;	 /* first */
+	uint64_t closed; /* bytes of the packets that do not change any more */
+	uint64_t tail;	 /* bytes of the packet behind them, 0: none */
+	uint64_t tail_sequence;
 };
 
 int stream_writer_create(int dirfd, const char *name, struct stream_writer **out)
@@ -35,87 +40,120 @@ int stream_writer_create(int dirfd, const char *name, struct stream_writer **out
 	return 0;
 }
 
-static int write_all(int fd, const void *data, size_t n, uint64_t offset)
+/* The header as it is on disk: no padding behind the content, and the checksum. */
+static void seal_header(struct jis_packet_header *h, const struct jis_packet_header *packet)
 {
-	const uint8_t *p = data;
+	h->packet_size = h->content_size;
+	h->crc32c = 0;
+	h->crc32c = crc32c(crc32c(0, h, sizeof(*h)), (const uint8_t *)packet + sizeof(*h),
+			   h->content_size / 8 - sizeof(*h));
+}
 
-	while (n) {
-		ssize_t done = pwrite(fd, p, n, (off_t)offset);
+/* Ends the file at its last whole packet; w->tail says how much of the tail is one. */
+static int write_failed(struct stream_writer *w, int err)
+{
+	if (!w->error)
+		w->error = err;
+	if (ftruncate(w->fd, (off_t)(w->closed + w->tail)))
+		return -errno;
+	return err;
+}
 
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return done ? -errno : -EIO;
-		p += done;
-		offset += (uint64_t)done;
-		n -= (size_t)done;
+/* A packet in one go, header first: should this process die within it, what got out decodes. */
+static int put_new(struct stream_writer *w, struct jis_packet_header *h, const uint8_t *packet,
+		   uint64_t bytes)
+{
+	struct iovec parts[] = {{h, sizeof(*h)},
+				{(void *)(packet + sizeof(*h)), bytes - sizeof(*h)}};
+	ssize_t n = pwritev(w->fd, parts, 2, (off_t)w->closed);
+	uint64_t done = n > 0 ? (uint64_t)n : 0;
+	int err;
+
+	if (n < 0 && errno != EINTR)
+		return -errno;
+	if (done < sizeof(*h)) {
+		err = file_write_all(w->fd, (uint8_t *)h + done, sizeof(*h) - done,
+				     w->closed + done);
+		if (err)
+			return err;
+		done = sizeof(*h);
 	}
-	return 0;
+	return file_write_all(w->fd, packet + done, bytes - done, w->closed + done);
 }
 
-static int write_packet(struct stream_writer *w, const struct jis_packet_header *packet,
-			uint64_t at)
+/* Content first, header last: until the header is there the old one describes what is whole. */
+static int put_grown(struct stream_writer *w, struct jis_packet_header *h, const uint8_t *packet,
+		     uint64_t bytes)
 {
-	struct jis_packet_header header = *packet;
-	size_t bytes = packet->content_size / 8;
+	uint64_t from = w->tail;
 	int err;
 
-	if (packet->content_size % 32 || bytes < JIS_PACKET_HEADER_SIZE)
-		return -EINVAL;
-	header.packet_size = header.content_size;
-	header.crc32c = 0;
-	header.crc32c = crc32c(0, &header, sizeof(header));
-	header.crc32c = crc32c(header.crc32c, packet + 1, bytes - sizeof(header));
-	err = write_all(w->fd, packet + 1, bytes - sizeof(header), at + sizeof(header));
-	return err ? err : write_all(w->fd, &header, sizeof(header), at);
-}
-
-static int write_last(struct stream_writer *w, const struct jis_packet_header *packet, bool open)
-{
-	uint64_t at = w->size;
-	int err;
-
-	if (w->tail_open && w->tail_seq == packet->packet_seq)
-		at = w->tail;
-	err = write_packet(w, packet, at);
-	if (err) {
-		if (!w->error)
-			w->error = err;
-		/* A tail that was whole before is damaged only where its new content was written.
-		 */
-		if (at == w->size && ftruncate(w->fd, (off_t)w->size) && !w->error)
-			w->error = -errno;
+	if (from > bytes) {
+		w->tail = 0; /* what was whole is written over */
+		from = sizeof(*h);
+	}
+	err = file_write_all(w->fd, packet + from, bytes - from, w->closed + from);
+	if (err)
 		return err;
-	}
-	w->tail = at;
-	w->tail_seq = packet->packet_seq;
-	w->tail_open = open;
-	w->size = at + packet->content_size / 8;
-	return 0;
+	w->tail = 0;
+	err = file_write_all(w->fd, h, sizeof(*h), w->closed);
+	if (!err && ftruncate(w->fd, (off_t)(w->closed + bytes)))
+		err = -errno;
+	return err;
 }
 
-int stream_writer_append(struct stream_writer *w, const struct jis_packet_header *packet)
+static int put_packet(struct stream_writer *w, const struct jis_packet_header *packet)
 {
-	return write_last(w, packet, false);
+	struct jis_packet_header h;
+	uint64_t bytes;
+	int err;
+
+	memcpy(&h, packet, sizeof(h)); /* recovery gives packets where they stand in a file */
+	bytes = h.content_size / 8;
+	if (h.content_size % 32 != 0 || bytes < sizeof(h) || bytes > PACKET_MAX_BYTES)
+		return -EINVAL;
+	seal_header(&h, packet);
+	if (w->tail && h.packet_seq != w->tail_sequence) { /* the tail is complete */
+		w->closed += w->tail;
+		w->tail = 0;
+	}
+	err = w->tail ? put_grown(w, &h, (const uint8_t *)packet, bytes)
+		      : put_new(w, &h, (const uint8_t *)packet, bytes);
+	if (err)
+		return write_failed(w, err);
+	w->tail = bytes;
+	w->tail_sequence = h.packet_seq;
+	return 0;
 }
 
 int stream_writer_update_tail(struct stream_writer *w, const struct jis_packet_header *packet)
 {
-	return write_last(w, packet, true);
+	return put_packet(w, packet);
+}
+
+int stream_writer_append(struct stream_writer *w, const struct jis_packet_header *packet)
+{
+	int err = stream_writer_update_tail(w, packet);
+
+	if (!err) {
+		w->closed += w->tail;
+		w->tail = 0;
+	}
+	return err;
 }
 
 uint64_t stream_writer_bytes(const struct stream_writer *w)
 {
-	return w->size;
+	return w->closed + w->tail;
 }
 
 int stream_writer_close(struct stream_writer *w)
 {
-	int err = w->error;
+	int err;
 
-	/* A failed update may have left bytes behind the last whole packet. */
-	if (err && ftruncate(w->fd, (off_t)w->size))
-		err = -errno;
+	if (!w)
+		return 0;
+	err = w->error;
 	if (close(w->fd) && !err)
 		err = -errno;
 	free(w);

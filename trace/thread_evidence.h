@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the packets said of threads, as gathered by thread_table.c and concluded by thread_lives.c.
+ * What the packets said of threads, as gathered by thread_table.c; and the lives and processes that
+ * thread_lives.c concludes from what the kernel said and thread_java.c from what the JVM said.
  * Private to trace/.
  */
 #ifndef JIS_TRACE_THREAD_EVIDENCE_H
 #define JIS_TRACE_THREAD_EVIDENCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "manifest.h"
 
 enum evidence_kind {
 	EVIDENCE_TARGET,
@@ -41,5 +45,52 @@ struct thread_table {
 	struct evidence *items;
 	uint32_t nr, room;
 };
+
+#define NO_LIFE UINT32_MAX
+#define LIFE_BUCKETS 65536u
+
+struct life {
+	struct thread_entry entry;
+	uint32_t older; /* next in the bucket of its tid, newest first */
+	uint64_t exit_time, free_time, dead_switch; /* TIME_NONE: not seen */
+	bool renamed;				    /* has a Java name */
+	/* Chains of the Java index: lives by the tid their process knows, and by Java tid. */
+	uint32_t next_own_tid, next_java_tid;
+};
+
+struct process {
+	struct process_entry entry;
+	uint32_t next;	 /* in the bucket of its pid */
+	uint32_t flags;	 /* JIS_TARGET_* */
+	char *exec_name; /* base name of the last program it executed */
+};
+
+struct java_index;
+
+struct builder {
+	struct life *lives;
+	uint32_t nr_lives, room_lives;
+	struct process *processes;
+	uint32_t nr_processes, room_processes;
+	struct foreign_entry *foreigners;
+	uint32_t nr_foreigners, room_foreigners;
+	uint32_t buckets[LIFE_BUCKETS]; /* lives by tid */
+	uint32_t by_pid[LIFE_BUCKETS];	/* processes by pid */
+	struct java_index *java;
+	int error;
+};
+
+/* The process with @pid; the first makes it where there is none. NULL: no memory, or no such one.
+ */
+struct process *builder_process(struct builder *b, uint32_t pid);
+struct process *builder_find_process(const struct builder *b, uint32_t pid);
+
+/* Puts a copy of @text into *where. */
+void builder_text(struct builder *b, char **where, const char *text);
+
+/* Concludes from one piece of Java evidence; all of the kernel's must have been concluded before.
+ */
+void java_conclude(struct builder *b, const struct evidence *e, const struct thread_table *t);
+void java_fini(struct builder *b);
 
 #endif /* JIS_TRACE_THREAD_EVIDENCE_H */

@@ -12,33 +12,6 @@
 #include "thread_evidence.h"
 #include "thread_table.h"
 
-#define NO_LIFE UINT32_MAX
-#define BUCKETS 4096u
-
-struct life {
-	struct thread_entry entry;
-	uint32_t older; /* next in the bucket of its tid, newest first */
-	uint64_t exit_time, free_time, dead_switch; /* TIME_NONE: not seen */
-	bool renamed;				    /* has a Java name */
-};
-
-struct process {
-	struct process_entry entry;
-	uint32_t flags;	 /* JIS_TARGET_* */
-	char *exec_name; /* base name of the last program it executed */
-};
-
-struct builder {
-	struct life *lives;
-	uint32_t nr_lives, room_lives;
-	struct process *processes;
-	uint32_t nr_processes, room_processes;
-	struct foreign_entry *foreigners;
-	uint32_t nr_foreigners, room_foreigners;
-	uint32_t buckets[BUCKETS];
-	int error;
-};
-
 static void *grow(struct builder *b, void *items, uint32_t *nr, uint32_t *room, size_t size)
 {
 	void *grown = items;
@@ -57,7 +30,7 @@ static void *grow(struct builder *b, void *items, uint32_t *nr, uint32_t *room, 
 	return grown;
 }
 
-static void set_text(struct builder *b, char **where, const char *text)
+void builder_text(struct builder *b, char **where, const char *text)
 {
 	char *copy = strdup(text);
 
@@ -69,17 +42,17 @@ static void set_text(struct builder *b, char **where, const char *text)
 	*where = copy;
 }
 
-static struct process *process_find(struct builder *b, uint32_t pid)
+struct process *builder_find_process(const struct builder *b, uint32_t pid)
 {
-	for (uint32_t i = b->nr_processes; i--;)
+	for (uint32_t i = b->by_pid[pid % LIFE_BUCKETS]; i != NO_LIFE; i = b->processes[i].next)
 		if (b->processes[i].entry.pid == pid)
 			return &b->processes[i];
 	return NULL;
 }
 
-static struct process *process_get(struct builder *b, uint32_t pid)
+struct process *builder_process(struct builder *b, uint32_t pid)
 {
-	struct process *p = process_find(b, pid);
+	struct process *p = builder_find_process(b, pid);
 	uint32_t nr = b->nr_processes;
 
 	if (p)
@@ -92,12 +65,14 @@ static struct process *process_get(struct builder *b, uint32_t pid)
 	}
 	p = &b->processes[nr];
 	p->entry.pid = pid;
+	p->next = b->by_pid[pid % LIFE_BUCKETS];
+	b->by_pid[pid % LIFE_BUCKETS] = nr;
 	return p;
 }
 
 static struct life *life_newest(struct builder *b, uint32_t tid)
 {
-	for (uint32_t i = b->buckets[tid % BUCKETS]; i != NO_LIFE; i = b->lives[i].older)
+	for (uint32_t i = b->buckets[tid % LIFE_BUCKETS]; i != NO_LIFE; i = b->lives[i].older)
 		if (b->lives[i].entry.tid == tid)
 			return &b->lives[i];
 	return NULL;
@@ -111,9 +86,9 @@ static struct life *life_open(struct builder *b, uint32_t tid)
 	return l && l->free_time == TIME_NONE && l->dead_switch == TIME_NONE ? l : NULL;
 }
 
-static struct life *life_new(struct builder *b, const struct evidence *e)
+static struct life *life_new(struct builder *b, const struct evidence *e, const char *comm)
 {
-	uint32_t nr = b->nr_lives, *bucket = &b->buckets[e->tid % BUCKETS];
+	uint32_t nr = b->nr_lives, *bucket = &b->buckets[e->tid % LIFE_BUCKETS];
 	struct life *l;
 
 	b->lives = grow(b, b->lives, &b->nr_lives, &b->room_lives, sizeof(*b->lives));
@@ -129,7 +104,7 @@ static struct life *life_new(struct builder *b, const struct evidence *e)
 	l->entry.first_seen = e->time;
 	l->entry.birth = l->entry.death = TIME_NONE;
 	l->exit_time = l->free_time = l->dead_switch = TIME_NONE;
-	set_text(b, &l->entry.comm, e->text);
+	builder_text(b, &l->entry.comm, comm);
 	l->older = *bucket;
 	*bucket = nr;
 	return l;
@@ -144,10 +119,11 @@ static bool fork_is_ours(struct builder *b, const struct evidence *e)
 	if (e->pid != e->tid)
 		return true;
 	parent = life_newest(b, e->other_tid);
-	p = parent ? process_find(b, parent->entry.pid) : process_find(b, e->other_tid);
+	p = parent ? builder_find_process(b, parent->entry.pid)
+		   : builder_find_process(b, e->other_tid);
 	if (!p || !(p->flags & JIS_TARGET_CHILDREN))
-		return process_find(b, e->pid) != NULL;
-	child = process_get(b, e->pid);
+		return builder_find_process(b, e->pid) != NULL;
+	child = builder_process(b, e->pid);
 	if (child)
 		child->flags = JIS_TARGET_CHILDREN;
 	return child != NULL;
@@ -159,18 +135,18 @@ static void on_fork(struct builder *b, const struct evidence *e)
 
 	if (!fork_is_ours(b, e))
 		return;
-	l = life_new(b, e);
+	l = life_new(b, e, e->text);
 	if (!l)
 		return;
 	l->entry.birth = e->time;
 	l->entry.parent_tid = e->other_tid;
-	process_get(b, e->pid);
+	builder_process(b, e->pid);
 }
 
 static void on_dump(struct builder *b, const struct evidence *e)
 {
 	struct life *l = life_open(b, e->tid);
-	struct process *p = process_get(b, e->pid);
+	struct process *p = builder_process(b, e->pid);
 
 	if (!p)
 		return;
@@ -180,7 +156,7 @@ static void on_dump(struct builder *b, const struct evidence *e)
 		if (!l->entry.ns_tid)
 			l->entry.ns_tid = e->ns_tid;
 	} else {
-		l = life_new(b, e);
+		l = life_new(b, e, e->text);
 	}
 	if (l && e->tid == e->pid) {
 		p->entry.ns_pid = e->ns_tid;
@@ -190,28 +166,49 @@ static void on_dump(struct builder *b, const struct evidence *e)
 
 static void on_target(struct builder *b, const struct evidence *e)
 {
-	struct process *p = process_get(b, e->pid);
+	struct process *p = builder_process(b, e->pid);
 
 	if (!p)
 		return;
 	p->flags |= e->flags;
 	if (!p->entry.name)
-		set_text(b, &p->entry.name, e->text);
+		builder_text(b, &p->entry.name, e->text);
+}
+
+/*
+ * A thread that is not the leader leaves its own TID and goes on as the leader, whose life is over.
+ * It gets a life of its own: the old leader's last switch-out may still come.
+ */
+static void exec_takes_lead(struct builder *b, const struct evidence *e, const char *comm)
+{
+	struct life *old = life_open(b, e->other_tid), *leader = life_newest(b, e->tid), *l;
+	uint64_t start_time = leader ? leader->entry.start_time : 0;
+	uint32_t ns_tid = leader ? leader->entry.ns_tid : 0;
+
+	if (old)
+		old->dead_switch = e->time;
+	leader = life_open(b, e->tid);
+	if (leader && leader->exit_time == TIME_NONE)
+		leader->dead_switch = e->time;
+	l = life_new(b, e, comm);
+	if (!l)
+		return;
+	l->entry.birth = e->time;
+	l->entry.start_time = start_time;
+	l->entry.ns_tid = ns_tid;
 }
 
 static void on_exec(struct builder *b, const struct evidence *e)
 {
-	struct process *p = process_find(b, e->pid);
+	struct process *p = builder_find_process(b, e->pid);
 	const char *base = strrchr(e->text, '/');
-	struct life *old;
 
 	if (!p)
 		return;
-	set_text(b, &p->exec_name, base ? base + 1 : e->text);
-	/* A thread that is not the leader takes the leader's TID and leaves its own. */
-	old = e->other_tid != e->tid ? life_open(b, e->other_tid) : NULL;
-	if (old)
-		old->dead_switch = e->time;
+	base = base ? base + 1 : e->text;
+	builder_text(b, &p->exec_name, base);
+	if (e->other_tid != e->tid)
+		exec_takes_lead(b, e, base);
 }
 
 /*
@@ -222,7 +219,7 @@ static void on_end(struct builder *b, const struct evidence *e)
 {
 	struct life *ended = NULL;
 
-	for (uint32_t i = b->buckets[e->tid % BUCKETS]; i != NO_LIFE; i = b->lives[i].older) {
+	for (uint32_t i = b->buckets[e->tid % LIFE_BUCKETS]; i != NO_LIFE; i = b->lives[i].older) {
 		struct life *l = &b->lives[i];
 		uint64_t end = e->kind == EVIDENCE_FREE ? l->free_time : l->dead_switch;
 
@@ -249,68 +246,7 @@ static void on_foreign(struct builder *b, const struct evidence *e)
 	b->foreigners[nr].tid = e->tid;
 	b->foreigners[nr].pid = e->pid;
 	b->foreigners[nr].time = e->time;
-	set_text(b, &b->foreigners[nr].comm, e->text);
-}
-
-/* The life of a Java thread that the process knows as tid @e->tid. */
-static struct life *life_of_java(struct builder *b, const struct evidence *e)
-{
-	struct life *best = NULL;
-
-	for (uint32_t i = 0; i < b->nr_lives; i++) {
-		struct life *l = &b->lives[i];
-		uint32_t tid = l->entry.ns_tid ? l->entry.ns_tid : l->entry.tid;
-
-		if (l->entry.pid != e->pid || tid != e->tid)
-			continue;
-		if (l->entry.birth != TIME_NONE && l->entry.birth > e->time)
-			continue;
-		if (!best || best->entry.first_seen < l->entry.first_seen)
-			best = l;
-	}
-	return best;
-}
-
-static void on_java_start(struct builder *b, const struct evidence *e, const struct thread_table *t)
-{
-	struct life *l;
-
-	if (e->flags & JIS_JTHREAD_VIRTUAL)
-		return;
-	l = life_of_java(b, e);
-	if (!l || l->renamed) /* main comes again as DestroyJavaVM: the row stays main's */
-		return;
-	l->renamed = true;
-	l->entry.java_tid = e->java_tid;
-	l->entry.java_flags = e->flags;
-	set_text(b, &l->entry.name, e->text);
-	for (uint32_t i = 0; e->id && i < t->nr; i++)
-		if (t->items[i].kind == EVIDENCE_STRING && t->items[i].pid == e->pid &&
-		    t->items[i].id == e->id)
-			set_text(b, &l->entry.group, t->items[i].text);
-}
-
-static void on_java_name(struct builder *b, const struct evidence *e)
-{
-	for (uint32_t i = 0; i < b->nr_lives; i++) {
-		struct life *l = &b->lives[i];
-
-		if (l->renamed && l->entry.pid == e->pid && l->entry.java_tid == e->java_tid &&
-		    l->entry.first_seen <= e->time)
-			set_text(b, &l->entry.name, e->text);
-	}
-}
-
-static void on_vm(struct builder *b, const struct evidence *e)
-{
-	struct process *p = process_get(b, e->pid);
-
-	if (!p)
-		return;
-	set_text(b, &p->entry.vm, e->text);
-	p->entry.vm_version = e->id;
-	if (!p->entry.ns_pid)
-		p->entry.ns_pid = e->ns_tid;
+	builder_text(b, &b->foreigners[nr].comm, e->text);
 }
 
 static void conclude(struct builder *b, const struct evidence *e, const struct thread_table *t)
@@ -342,21 +278,16 @@ static void conclude(struct builder *b, const struct evidence *e, const struct t
 	case EVIDENCE_RENAME:
 		l = life_open(b, e->tid);
 		if (l)
-			set_text(b, &l->entry.comm, e->text);
+			builder_text(b, &l->entry.comm, e->text);
 		break;
 	case EVIDENCE_FOREIGN:
 		on_foreign(b, e);
 		break;
 	case EVIDENCE_STRING:
-		break;
 	case EVIDENCE_VM:
-		on_vm(b, e);
-		break;
 	case EVIDENCE_JAVA_START:
-		on_java_start(b, e, t);
-		break;
 	case EVIDENCE_JAVA_NAME:
-		on_java_name(b, e);
+		java_conclude(b, e, t);
 		break;
 	}
 }
@@ -374,6 +305,13 @@ static int by_time(const void *a, const void *b)
 		return (*x)->kind == EVIDENCE_TARGET ? -1 : 1;
 	if ((*x)->time != (*y)->time)
 		return (*x)->time < (*y)->time ? -1 : 1;
+	/* Streams come in any order, records of one stream in theirs. */
+	if ((*x)->kind != (*y)->kind)
+		return (*x)->kind < (*y)->kind ? -1 : 1;
+	if ((*x)->tid != (*y)->tid)
+		return (*x)->tid < (*y)->tid ? -1 : 1;
+	if ((*x)->pid != (*y)->pid)
+		return (*x)->pid < (*y)->pid ? -1 : 1;
 	return (*x)->order < (*y)->order ? -1 : 1;
 }
 
@@ -385,7 +323,7 @@ static void life_finish(struct builder *b, struct life *l)
 		   : l->exit_time != TIME_NONE ? l->exit_time
 					       : l->free_time;
 	if (!t->name)
-		set_text(b, &t->name, t->comm);
+		builder_text(b, &t->name, t->comm);
 }
 
 static int thread_order(const void *a, const void *b)
@@ -409,9 +347,9 @@ static void fill_process(struct builder *b, struct manifest *m, struct process *
 	struct life *main_thread = life_newest(b, e->pid);
 
 	if (p->exec_name)
-		set_text(b, &e->name, p->exec_name);
+		builder_text(b, &e->name, p->exec_name);
 	if (!e->name)
-		set_text(b, &e->name, main_thread ? main_thread->entry.comm : "?");
+		builder_text(b, &e->name, main_thread ? main_thread->entry.comm : "?");
 	for (uint32_t i = 0; i < m->nr_processes && !known; i++)
 		if (m->processes[i].pid == e->pid)
 			known = &m->processes[i];
@@ -430,9 +368,9 @@ static void fill_process(struct builder *b, struct manifest *m, struct process *
 	}
 	known->ns_pid = e->ns_pid ? e->ns_pid : known->ns_pid;
 	known->start_time = e->start_time ? e->start_time : known->start_time;
-	set_text(b, &known->name, e->name);
+	builder_text(b, &known->name, e->name);
 	if (e->vm) {
-		set_text(b, &known->vm, e->vm);
+		builder_text(b, &known->vm, e->vm);
 		known->vm_version = e->vm_version;
 	}
 }
@@ -469,27 +407,40 @@ static void builder_fini(struct builder *b)
 		free(b->processes[i].entry.vm);
 		free(b->processes[i].exec_name);
 	}
+	for (uint32_t i = 0; i < b->nr_foreigners; i++)
+		free(b->foreigners[i].comm);
+	java_fini(b);
 	free(b->lives);
 	free(b->processes);
 	free(b->foreigners);
 }
 
-int thread_table_fill(const struct thread_table *t, struct manifest *m)
+static void conclude_all(struct builder *b, const struct evidence **sorted,
+			 const struct thread_table *t)
 {
-	struct builder b = {0};
-	const struct evidence **sorted = calloc(t->nr + 1, sizeof(*sorted));
-
-	if (!sorted)
-		return -ENOMEM;
-	memset(b.buckets, 0xff, sizeof(b.buckets));
 	for (uint32_t i = 0; i < t->nr; i++)
 		sorted[i] = &t->items[i];
 	qsort(sorted, t->nr, sizeof(*sorted), by_time);
-	for (uint32_t i = 0; i < t->nr && !b.error; i++)
-		conclude(&b, sorted[i], t);
-	if (!b.error)
-		fill(&b, m);
-	builder_fini(&b);
+	for (uint32_t i = 0; i < t->nr && !b->error; i++)
+		conclude(b, sorted[i], t);
+}
+
+int thread_table_fill(const struct thread_table *t, struct manifest *m)
+{
+	const struct evidence **sorted = calloc(t->nr + 1, sizeof(*sorted));
+	struct builder *b = calloc(1, sizeof(*b));
+	int err = -ENOMEM;
+
+	if (sorted && b) {
+		memset(b->buckets, 0xff, sizeof(b->buckets));
+		memset(b->by_pid, 0xff, sizeof(b->by_pid));
+		conclude_all(b, sorted, t);
+		if (!b->error)
+			fill(b, m);
+		err = b->error;
+		builder_fini(b);
+	}
+	free(b);
 	free(sorted);
-	return b.error;
+	return err;
 }

@@ -207,22 +207,21 @@ static bool take(struct thread_table *t, uint32_t stream_class, uint32_t process
 int thread_table_add_packet(struct thread_table *t, uint32_t process,
 			    const struct jis_packet_header *packet, uint32_t skip)
 {
-	const uint8_t *begin = (const uint8_t *)packet;
-	const uint8_t *p = begin + JIS_PACKET_HEADER_SIZE, *end = begin + packet->content_size / 8;
-	struct record r = {.time = packet->timestamp_begin};
-	const uint16_t *sizes;
+	const uint8_t *begin = (const uint8_t *)packet, *p = begin + JIS_PACKET_HEADER_SIZE;
+	const struct jis_packet_header h = packet_header_at(begin);
+	const uint8_t *end = begin + h.content_size / 8;
+	struct record r = {.time = h.timestamp_begin};
 
-	if (packet->stream_class >= JIS_NR_STREAM_CLASSES ||
-	    packet->stream_class == JIS_STREAM_USER)
+	if (h.stream_class >= JIS_NR_STREAM_CLASSES || h.stream_class == JIS_STREAM_USER)
 		return 0;
-	sizes = record_sizes[packet->stream_class];
 	while (p < end) {
-		const uint8_t *next = record_next(sizes, p, end, &r);
+		const uint8_t *next =
+			record_next(record_sizes[h.stream_class], h.stream_class, p, end, &r);
 
 		if (!next)
 			break;
 		if (p >= begin + JIS_PACKET_HEADER_SIZE + skip &&
-		    !take(t, packet->stream_class, process, &r))
+		    !take(t, h.stream_class, process, &r))
 			return -ENOMEM;
 		p = next;
 	}

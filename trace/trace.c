@@ -51,19 +51,18 @@ static int open_stream(struct trace *t, uint32_t i, const struct stream_observer
 {
 	const struct manifest *m = t->manifest;
 	const struct stream_entry *s = &m->streams[i];
+	struct stream_identity identity = {.stream_class = s->stream_class,
+					   .instance = s->instance};
 	struct stream_cursor *c = &t->streams[i];
-	const uint8_t *uuid = m->kernel_uuid;
 	uint32_t trace;
 	int err = trace_of_stream(m, s, &trace);
 
 	if (err)
 		return err;
-	if (trace)
-		uuid = m->processes[trace - 1].uuid;
-	err = stream_cursor_open(c, t->dirfd, s->path, uuid, observer);
+	memcpy(identity.uuid, trace ? m->processes[trace - 1].uuid : m->kernel_uuid,
+	       sizeof(identity.uuid));
+	err = stream_cursor_open(c, t->dirfd, s->path, &identity, observer);
 	c->trace = trace;
-	c->stream_class = s->stream_class;
-	c->instance = s->instance;
 	if (err && observer && observer->damage)
 		observer->damage(observer->ctx, c, m->begin, m->end, 0, 0,
 				 "the stream's file cannot be read");
@@ -75,9 +74,6 @@ static int open_streams(struct trace *t, const struct stream_observer *observer)
 	struct manifest *m = t->manifest;
 	int err = 0;
 
-	for (uint32_t i = 0; i < m->nr_streams; i++)
-		if (m->streams[i].stream_class >= JIS_NR_STREAM_CLASSES)
-			return -EBADMSG;
 	if (m->nr_streams)
 		qsort(m->streams, m->nr_streams, sizeof(*m->streams), stream_order);
 	t->streams = calloc(m->nr_streams + 1, sizeof(*t->streams));

@@ -48,7 +48,7 @@ struct packet_builder {
 
 /**
  * packet_builder_init - prepares a builder of packets of at most @size bytes.
- * @size: multiple of 4, at least 4096.
+ * @size: multiple of 4, at least 4096, at most 4 MiB. Kernel streams: owner is set to @instance.
  * Returns 0, -EINVAL or -ENOMEM. Free with packet_builder_fini().
  */
 int packet_builder_init(struct packet_builder *b, size_t size, uint32_t stream_class,
@@ -61,7 +61,8 @@ void packet_builder_fini(struct packet_builder *b);
  * @payload, @len: the fixed fields, without a string's length word when @text is given.
  * @text: the string field or NULL; cut to JIS_STRING_MAX with "..." at the end, never inside a
  * UTF-8 character. Returns 0; -ENOSPC when the record does not fit: take the packet with
- * packet_builder_close() and try again.
+ * packet_builder_close() and try again; -EINVAL for an id no event can have, a @len that is no
+ * multiple of 4, and a record that fits into no packet.
  */
 int packet_builder_add(struct packet_builder *b, uint32_t id, uint64_t time, const void *payload,
 		       uint32_t len, const char *text);
@@ -99,7 +100,8 @@ int stream_writer_append(struct stream_writer *w, const struct jis_packet_header
 
 /**
  * stream_writer_update_tail - as append, but the packet stays open: the next append or update_tail
- * with the same packet_seq writes over it, content first, header last.
+ * with the same packet_seq writes over it, content first, header last. Of a packet that grows only
+ * what is new is written: the records given before must not have changed.
  */
 int stream_writer_update_tail(struct stream_writer *w, const struct jis_packet_header *packet);
 

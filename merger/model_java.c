@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What threads tell of themselves: markers, spans, collections, names. A user stream is a slot, its
+ * records are those of the thread that its packet or the last thread_bind named. Spans nest per
+ * Java thread, which a virtual thread takes along from carrier to carrier.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model_int.h"
+
+#define MAX_STRING_IDS (1u << 24)
+#define MAX_NESTS (1u << 24)
+
+/* Nests -------------------------------------------------------------------------------------- */
+
+static uint32_t nest_hash(uint32_t process, uint64_t java_tid, uint32_t tid)
+{
+	uint64_t h =
+		(java_tid ^ (uint64_t)process << 40 ^ (uint64_t)tid << 20) * 0x9e3779b97f4a7c15ull;
+
+	return (uint32_t)(h >> 32);
+}
+
+static struct nest *nest_slot(const struct nests *n, uint32_t process, uint64_t java_tid,
+			      uint32_t tid)
+{
+	uint32_t i = nest_hash(process, java_tid, tid) & n->mask;
+
+	while (n->table[i].process != NONE) {
+		const struct nest *e = &n->table[i];
+
+		if (e->process == process && e->java_tid == java_tid && e->tid == tid)
+			break;
+		i = (i + 1) & n->mask;
+	}
+	return &n->table[i];
+}
+
+static bool nests_grow(struct nests *n)
+{
+	struct nests grown = {.nr = n->nr, .mask = n->table ? n->mask * 2 + 1 : 63};
+
+	if (n->nr > MAX_NESTS)
+		return false;
+	grown.table = malloc((grown.mask + 1ull) * sizeof(*grown.table));
+	if (!grown.table)
+		return false;
+	for (uint32_t i = 0; i <= grown.mask; i++)
+		grown.table[i] = (struct nest){.process = NONE};
+	for (uint32_t i = 0; n->table && i <= n->mask; i++) {
+		const struct nest *e = &n->table[i];
+
+		if (e->process != NONE)
+			*nest_slot(&grown, e->process, e->java_tid, e->tid) = *e;
+	}
+	free(n->table);
+	*n = grown;
+	return true;
+}
+
+/* The nest of a Java thread, or of kernel thread @tid where @java_tid is 0; made when there is
+ * none. */
+static struct nest *nest_get(struct model *m, uint32_t process, uint64_t java_tid, uint32_t tid)
+{
+	struct nests *n = &m->nests;
+	struct nest *e;
+
+	if ((!n->table || n->nr > n->mask / 2) && !nests_grow(n)) {
+		m->error = -ENOMEM;
+		return NULL;
+	}
+	if (java_tid)
+		tid = 0;
+	e = nest_slot(n, process, java_tid, tid);
+	if (e->process == NONE) {
+		n->nr++;
+		*e = (struct nest){.java_tid = java_tid,
+				   .process = process,
+				   .tid = tid,
+				   .thread = NONE,
+				   .on = NONE};
+	}
+	return e;
+}
+
+/* Forgets @e: Java thread ids are never used again. */
+static void nest_delete(struct nests *n, struct nest *e)
+{
+	uint32_t hole = (uint32_t)(e - n->table), i = hole;
+
+	free(e->names);
+	n->nr--;
+	for (;;) {
+		uint32_t home;
+
+		n->table[hole].process = NONE;
+		do {
+			i = (i + 1) & n->mask;
+			if (n->table[i].process == NONE)
+				return;
+			home = nest_hash(n->table[i].process, n->table[i].java_tid,
+					 n->table[i].tid) &
+			       n->mask;
+		} while (((i - home) & n->mask) < ((i - hole) & n->mask));
+		n->table[hole] = n->table[i];
+		hole = i;
+	}
+}
+
+/* Events ------------------------------------------------------------------------------------- */
+
+static struct model_event event_of(const struct model *m, const struct stream_cursor *c,
+				   enum model_event_kind kind, uint64_t t)
+{
+	return (struct model_event){.thread = m->streams[c - m->stream_base].owner,
+				    .process = c->trace - 1,
+				    .kind = kind,
+				    .time = t,
+				    .left = NONE};
+}
+
+static void bind(struct model *m, const struct stream_cursor *c, uint32_t tid, uint64_t t)
+{
+	struct stream_run *s = &m->streams[c - m->stream_base];
+
+	s->owner = thread_inside(m, c->trace - 1, tid, t);
+	if (s->owner == NONE)
+		m->counts.unknown_threads++;
+}
+
+static uint32_t string_name(const struct model *m, uint32_t process, uint32_t id)
+{
+	const struct strings *s = &m->strings[process];
+
+	return id < s->room ? s->name[id] : 0;
+}
+
+static bool nest_push(struct model *m, struct nest *n, uint32_t name)
+{
+	if (n->depth == MAX_SPAN_DEPTH) {
+		m->counts.unbalanced_spans++;
+		return false;
+	}
+	if (n->depth == n->room) {
+		uint32_t room = n->room ? n->room * 2 : 8;
+		uint32_t *grown = realloc(n->names, room * sizeof(*grown));
+
+		if (!grown) {
+			m->error = -ENOMEM;
+			return false;
+		}
+		n->names = grown;
+		n->room = room;
+	}
+	n->names[n->depth++] = name;
+	return true;
+}
+
+/* Ends the innermost span of that name; those inside of it that never ended count as unbalanced. */
+static bool nest_pop(struct model *m, struct nest *n, uint32_t name)
+{
+	uint32_t depth = n->depth;
+
+	while (depth && n->names[depth - 1] != name)
+		depth--;
+	if (!depth) {
+		m->counts.unbalanced_spans++;
+		return false;
+	}
+	m->counts.unbalanced_spans += n->depth - depth;
+	n->depth = depth - 1;
+	return true;
+}
+
+static void span_event(struct model *m, const struct stream_cursor *c, uint64_t java_tid,
+		       uint32_t id, bool begins, uint64_t t)
+{
+	struct model_event e =
+		event_of(m, c, begins ? MODEL_EVENT_SPAN_BEGIN : MODEL_EVENT_SPAN_END, t);
+	struct nest *n = nest_get(m, e.process, java_tid, e.thread);
+
+	if (!n)
+		return;
+	e.java_tid = java_tid;
+	e.name = string_name(m, e.process, id);
+	if (begins ? !nest_push(m, n, e.name) : !nest_pop(m, n, e.name))
+		return;
+	e.value = n->depth;
+	e.outer = n->depth && !begins ? n->names[n->depth - 1] : 0;
+	/* The nest goes on elsewhere: what it left behind is over there. */
+	if (n->thread != e.thread && (!begins || n->depth > 1))
+		e.left = n->thread;
+	n->thread = e.thread;
+	emit_event(m, &e);
+}
+
+static void marker_event(struct model *m, const struct stream_cursor *c, uint64_t java_tid,
+			 uint32_t type, int64_t value, uint64_t t)
+{
+	struct model_event e = event_of(m, c, MODEL_EVENT_MARKER, t);
+
+	e.java_tid = java_tid;
+	e.type = type;
+	e.value = value;
+	emit_event(m, &e);
+}
+
+static void value_event(struct model *m, const struct stream_cursor *c, enum model_event_kind kind,
+			uint32_t value, uint64_t t)
+{
+	struct model_event e = event_of(m, c, kind, t);
+
+	e.value = value;
+	emit_event(m, &e);
+}
+
+void user_packet(struct model *m, const struct stream_cursor *c,
+		 const struct jis_packet_header *header)
+{
+	if (!c->trace || c->trace > m->info.nr_processes || !header->owner)
+		return;
+	m->streams[c - m->stream_base].owner =
+		thread_inside(m, c->trace - 1, header->owner,
+			      clock_scale_ns(&m->scale, header->timestamp_begin));
+}
+
+void user_event(struct model *m, const struct stream_cursor *c, uint64_t t)
+{
+	const void *p = c->payload;
+
+	if (!c->trace || c->trace > m->info.nr_processes)
+		return;
+	switch (c->id) {
+	case JIS_EV_thread_bind:
+		bind(m, c, ((const struct jis_ev_thread_bind *)p)->tid, t);
+		break;
+	case JIS_EV_marker: {
+		const struct jis_ev_marker *ev = p;
+
+		marker_event(m, c, 0, ev->type, ev->value, t);
+		break;
+	}
+	case JIS_EV_java_marker: {
+		const struct jis_ev_java_marker *ev = p;
+
+		marker_event(m, c, ev->java_tid, ev->type, ev->value, t);
+		break;
+	}
+	case JIS_EV_span_begin:
+	case JIS_EV_span_end: {
+		const struct jis_ev_span_begin *ev = p; /* both have the same fields */
+
+		span_event(m, c, ev->java_tid, ev->name, c->id == JIS_EV_span_begin, t);
+		break;
+	}
+	case JIS_EV_gc_start:
+		value_event(m, c, MODEL_EVENT_GC_START, ((const struct jis_ev_gc_start *)p)->number,
+			    t);
+		break;
+	case JIS_EV_gc_finish:
+		value_event(m, c, MODEL_EVENT_GC_FINISH,
+			    ((const struct jis_ev_gc_finish *)p)->number, t);
+		break;
+	case JIS_EV_vm_phase:
+		value_event(m, c, MODEL_EVENT_VM_PHASE, ((const struct jis_ev_vm_phase *)p)->phase,
+			    t);
+		break;
+	case JIS_EV_lost_records:
+		loss_record(m, c, t);
+		break;
+	}
+}
+
+/* The dictionary ----------------------------------------------------------------------------- */
+
+static void string_def(struct model *m, uint32_t process, const struct jis_ev_string_def *ev)
+{
+	struct strings *s = &m->strings[process];
+
+	if (ev->id >= MAX_STRING_IDS)
+		return;
+	if (ev->id >= s->room) {
+		uint32_t room = s->room ? s->room : 64;
+		uint32_t *grown;
+
+		while (room <= ev->id)
+			room *= 2;
+		grown = realloc(s->name, room * sizeof(*grown));
+		if (!grown) {
+			m->error = -ENOMEM;
+			return;
+		}
+		memset(grown + s->room, 0, (room - s->room) * sizeof(*grown));
+		s->name = grown;
+		s->room = room;
+	}
+	s->name[ev->id] = name_intern(m, ev->text, strlen(ev->text));
+}
+
+static void java_name(struct model *m, uint32_t process, uint32_t life, uint64_t java_tid,
+		      const char *text, uint64_t t)
+{
+	struct model_event e = {.thread = life,
+				.process = process,
+				.kind = MODEL_EVENT_JAVA_NAME,
+				.time = t,
+				.java_tid = java_tid,
+				.left = NONE,
+				.text = text};
+
+	emit_event(m, &e);
+}
+
+void dict_event(struct model *m, const struct stream_cursor *c, uint64_t t)
+{
+	uint32_t process = c->trace - 1;
+	const void *p = c->payload;
+	struct nest *n;
+
+	if (!c->trace || c->trace > m->info.nr_processes)
+		return;
+	switch (c->id) {
+	case JIS_EV_string_def:
+		string_def(m, process, p);
+		break;
+	case JIS_EV_java_thread_start: {
+		const struct jis_ev_java_thread_start *ev = p;
+
+		n = ev->java_tid ? nest_get(m, process, ev->java_tid, 0) : NULL;
+		if (!n)
+			break;
+		n->on = ev->tid ? thread_inside(m, process, ev->tid, t) : NONE;
+		java_name(m, process, n->on, ev->java_tid, ev->name, t);
+		break;
+	}
+	case JIS_EV_java_thread_name: {
+		const struct jis_ev_java_thread_name *ev = p;
+
+		n = ev->java_tid ? nest_get(m, process, ev->java_tid, 0) : NULL;
+		if (n)
+			java_name(m, process, n->on, ev->java_tid, ev->name, t);
+		break;
+	}
+	case JIS_EV_java_thread_end: {
+		const struct jis_ev_java_thread_end *ev = p;
+
+		n = ev->java_tid ? nest_get(m, process, ev->java_tid, 0) : NULL;
+		if (n) {
+			m->counts.unbalanced_spans += n->depth;
+			nest_delete(&m->nests, n);
+		}
+		break;
+	}
+	}
+}
+
+void model_java_fini(struct model *m)
+{
+	for (uint32_t i = 0; m->nests.table && i <= m->nests.mask; i++) {
+		if (m->nests.table[i].process != NONE)
+			free(m->nests.table[i].names);
+	}
+	free(m->nests.table);
+	for (uint32_t i = 0; m->strings && i < m->info.nr_processes; i++)
+		free(m->strings[i].name);
+	free(m->strings);
+}

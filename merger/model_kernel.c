@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The records of kernel and recorder streams: from event to rule. Records of a kernel stream
+ * happened on that stream's CPU.
+ */
+#include "model_int.h"
+
+static void text_event(struct model *m, enum model_event_kind kind, uint32_t life, const char *text,
+		       uint64_t t)
+{
+	struct model_event event = {
+		.thread = life, .kind = kind, .time = t, .left = NONE, .text = text};
+
+	if (life == NONE) {
+		m->counts.unknown_threads++;
+		return;
+	}
+	emit_event(m, &event);
+}
+
+static void forked(struct model *m, uint32_t cpu, const struct jis_ev_sched_process_fork *ev,
+		   uint64_t t)
+{
+	uint32_t child = thread_at(m, ev->tid, t);
+	uint32_t parent = thread_on_cpu(m, cpu, ev->parent_tid, t);
+	struct life *l;
+
+	if (parent != NONE)
+		life_seen(m, parent, cpu, t);
+	if (child == NONE) {
+		m->counts.unknown_threads++;
+		return;
+	}
+	l = &m->lives[child];
+	if (l->kind != MODEL_NOT_CREATED)
+		return;
+	l->flags |= LIFE_BORN;
+	/* Its first wake-up may be among the lost. */
+	if (m->paused || t < m->doubt_until) {
+		life_set(m, child, MODEL_UNKNOWN, false, t);
+	} else if (!(l->flags & LIFE_KNOWN)) {
+		l->flags |= LIFE_KNOWN;
+		m->known[m->nr_known++] = child;
+	}
+}
+
+/* A thread that is not the leader and calls exec takes the leader's tid; the leader is no more. */
+static void execed(struct model *m, uint32_t cpu, const struct jis_ev_sched_process_exec *ev,
+		   uint64_t t)
+{
+	uint32_t life = thread_at(m, ev->tid, t);
+	uint32_t old = thread_at(m, ev->old_tid, t);
+
+	if (ev->old_tid != ev->tid && old != NONE && life != NONE) {
+		if (m->lives[old].kind != MODEL_EXITED)
+			life_set(m, old, MODEL_EXITED, false, t);
+		if (m->cpus[cpu].occupant == MODEL_CPU_UNKNOWN)
+			life_run(m, life, cpu, ev->tid, t);
+	}
+	text_event(m, MODEL_EVENT_EXEC, life, ev->filename, t);
+}
+
+/*
+ * The last that is heard of a thread, some time after its last switch-out; the tid may live again
+ * by then. Matters only where that switch-out was lost.
+ */
+static void freed(struct model *m, const struct jis_ev_sched_process_free *ev, uint64_t t)
+{
+	uint32_t life = thread_at(m, ev->tid, t);
+
+	if (life == NONE)
+		return;
+	while (m->lives[life].former != NONE &&
+	       !(m->lives[m->lives[life].former].flags & LIFE_FREED))
+		life = m->lives[life].former;
+	m->lives[life].flags |= LIFE_FREED;
+	if (m->lives[life].kind == MODEL_UNKNOWN)
+		life_set(m, life, MODEL_EXITED, false, t);
+}
+
+static void dumped(struct model *m, const struct jis_ev_thread_state *ev, uint64_t t)
+{
+	uint32_t life = thread_at(m, ev->tid, t);
+	struct life *l;
+
+	if (life == NONE) {
+		m->counts.unknown_threads++;
+		return;
+	}
+	l = &m->lives[life];
+	l->flags |= LIFE_BORN;
+	/* Read a moment before it was stamped: what was recorded since is newer. */
+	if (l->kind != MODEL_UNKNOWN || l->flags & LIFE_RUNNABLE)
+		return;
+	switch (ev->state & JIS_TASK_STATE_MASK) {
+	case JIS_TASK_RUNNING:
+		life_runnable(m, life, false, t);
+		break;
+	case JIS_TASK_INTERRUPTIBLE:
+		life_set(m, life, MODEL_BLOCKED_INTERRUPTIBLE, false, t);
+		break;
+	case JIS_TASK_UNINTERRUPTIBLE:
+	case JIS_TASK_IDLE:
+		life_set(m, life, MODEL_BLOCKED_UNINTERRUPTIBLE, false, t);
+		break;
+	case JIS_TASK_STOPPED:
+	case JIS_TASK_PARKED:
+		life_set(m, life, MODEL_STOPPED, false, t);
+		break;
+	case JIS_TASK_DEAD:
+		life_set(m, life, MODEL_EXITED, false, t);
+		break;
+	}
+}
+
+static void exiting(struct model *m, uint32_t cpu, const struct jis_ev_sched_process_exit *ev,
+		    uint64_t t)
+{
+	uint32_t life = thread_on_cpu(m, cpu, ev->tid, t);
+
+	if (life == NONE)
+		m->counts.unknown_threads++;
+	else
+		life_seen(m, life, cpu, t);
+}
+
+void kernel_event(struct model *m, const struct stream_cursor *c, uint64_t t)
+{
+	const void *p = c->payload;
+	uint32_t cpu = (uint32_t)c->instance;
+
+	if (c->instance >= m->info.nr_cpus)
+		return;
+	switch (c->id) {
+	case JIS_EV_sched_switch:
+		cpu_switch(m, cpu, p, t);
+		break;
+	case JIS_EV_sched_waking:
+		wakeup_waking(m, cpu, p, t);
+		break;
+	case JIS_EV_sched_wakeup:
+		wakeup_ready(m, ((const struct jis_ev_sched_wakeup *)p)->tid, false, t);
+		break;
+	case JIS_EV_sched_wakeup_new:
+		wakeup_ready(m, ((const struct jis_ev_sched_wakeup_new *)p)->tid, true, t);
+		break;
+	case JIS_EV_sched_process_fork:
+		forked(m, cpu, p, t);
+		break;
+	case JIS_EV_sched_process_exec:
+		execed(m, cpu, p, t);
+		break;
+	case JIS_EV_sched_process_exit:
+		exiting(m, cpu, p, t);
+		break;
+	case JIS_EV_sched_process_free:
+		freed(m, p, t);
+		break;
+	case JIS_EV_task_rename: {
+		const struct jis_ev_task_rename *ev = p;
+
+		text_event(m, MODEL_EVENT_RENAME, thread_at(m, ev->tid, t), ev->comm, t);
+		break;
+	}
+	case JIS_EV_thread_state:
+		dumped(m, p, t);
+		break;
+	case JIS_EV_lost_records:
+		loss_record(m, c, t);
+		break;
+	}
+}
+
+/*
+ * The kernel stops recording somewhere around the marks, so nothing between them is believed; what
+ * is known afterwards comes from the dump that follows the resume, and from switches.
+ */
+static void marked(struct model *m, uint32_t mark, uint64_t t)
+{
+	struct model_event event = {.thread = NONE,
+				    .process = NONE,
+				    .kind = MODEL_EVENT_SESSION,
+				    .time = t,
+				    .left = NONE,
+				    .value = mark};
+
+	if (mark == JIS_MARK_PAUSE && !m->paused) {
+		lives_unknown(m, MODEL_NO_CPU, t);
+		for (uint32_t i = 0; i < m->info.nr_cpus; i++)
+			cpu_set(m, i, MODEL_CPU_UNKNOWN, NONE, 0, t);
+		m->paused = true;
+	} else if (mark == JIS_MARK_RESUME) {
+		m->paused = false;
+	}
+	emit_event(m, &event);
+}
+
+void model_recorder_event(struct model *m, const struct stream_cursor *c, uint64_t t)
+{
+	switch (c->id) {
+	case JIS_EV_session_mark:
+		marked(m, ((const struct jis_ev_session_mark *)c->payload)->mark, t);
+		break;
+	case JIS_EV_lost_records:
+		loss_record(m, c, t);
+		break;
+	}
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The state of each thread: the open state, its end, and the next. The only place that changes
+ * struct life's state. A state is told when it ends, so a record that proves the open one wrong can
+ * still make it UNKNOWN; what was told is never taken back.
+ */
+#include "model_int.h"
+
+static void running_changed(struct model *m, uint64_t t)
+{
+	if (m->on_running.nr)
+		emit_running(m, t);
+}
+
+static bool life_is(const struct life *l, unsigned int flag)
+{
+	return l->flags & flag;
+}
+
+/* Lives a loss makes unknown are listed once, when their state becomes known. */
+static void life_list(struct model *m, uint32_t life)
+{
+	struct life *l = &m->lives[life];
+
+	if (l->flags & LIFE_KNOWN)
+		return;
+	l->flags |= LIFE_KNOWN;
+	m->known[m->nr_known++] = life;
+}
+
+/* What may be believed at @t: while records are missing only that a thread runs, or is no more. */
+static enum model_state_kind believed(const struct model *m, enum model_state_kind kind, uint64_t t)
+{
+	if (kind == MODEL_NOT_CREATED || kind == MODEL_EXITED)
+		return kind;
+	if (m->paused || (t < m->doubt_until && kind != MODEL_RUNNING))
+		return MODEL_UNKNOWN;
+	return kind;
+}
+
+static void life_begin(struct model *m, uint32_t life, enum model_state_kind kind, bool preempted,
+		       uint64_t t)
+{
+	struct life *l = &m->lives[life];
+
+	l->kind = kind;
+	l->cpu = MODEL_NO_CPU;
+	l->since = t;
+	l->flags &= ~(LIFE_PREEMPTED | LIFE_RUNNABLE | LIFE_WOKEN);
+	if (preempted)
+		l->flags |= LIFE_PREEMPTED;
+	if (kind != MODEL_UNKNOWN && kind != MODEL_EXITED)
+		life_list(m, life);
+}
+
+void life_leave(struct model *m, uint32_t life, enum model_state_kind kind, bool preempted,
+		uint32_t successor, uint64_t t)
+{
+	struct life *l = &m->lives[life];
+
+	kind = believed(m, kind, t);
+	if (l->kind == kind && kind != MODEL_RUNNING) {
+		if (kind == MODEL_UNKNOWN)
+			l->flags &= ~(LIFE_RUNNABLE | LIFE_WOKEN);
+		return;
+	}
+	emit_state(m, life, l->kind, l->since, t, successor);
+	if (l->kind == MODEL_RUNNING && life_is(l, LIFE_SELECTED)) {
+		m->nr_running--;
+		running_changed(m, t);
+	}
+	life_begin(m, life, kind, preempted, t);
+}
+
+void life_set(struct model *m, uint32_t life, enum model_state_kind kind, bool preempted,
+	      uint64_t t)
+{
+	struct life *l = &m->lives[life];
+
+	if (l->kind == MODEL_RUNNING)
+		cpu_set(m, l->cpu, MODEL_CPU_UNKNOWN, NONE, 0, t);
+	life_leave(m, life, kind, preempted, NONE, t);
+}
+
+void life_run(struct model *m, uint32_t life, uint32_t cpu, uint32_t tid, uint64_t t)
+{
+	struct life *l = &m->lives[life];
+
+	if (l->kind == MODEL_RUNNING && l->cpu == cpu)
+		return;
+	if (l->kind == MODEL_RUNNING)
+		life_contradict(m, life, t);
+	if (believed(m, MODEL_RUNNING, t) != MODEL_RUNNING)
+		return;
+	emit_state(m, life, l->kind, l->since, t, NONE);
+	life_begin(m, life, MODEL_RUNNING, false, t);
+	l->cpu = cpu;
+	cpu_set(m, cpu, MODEL_CPU_TARGET, life, tid, t);
+	if (life_is(l, LIFE_SELECTED)) {
+		m->nr_running++;
+		running_changed(m, t);
+	}
+}
+
+void life_contradict(struct model *m, uint32_t life, uint64_t t)
+{
+	struct life *l = &m->lives[life];
+
+	m->counts.contradictions++;
+	if (l->kind == MODEL_UNKNOWN)
+		return;
+	if (l->kind == MODEL_RUNNING) {
+		cpu_doubt(m, l->cpu);
+		if (life_is(l, LIFE_SELECTED)) {
+			m->nr_running--;
+			running_changed(m, t);
+		}
+	}
+	l->kind = MODEL_UNKNOWN;
+	l->cpu = MODEL_NO_CPU;
+	l->flags &= ~(LIFE_PREEMPTED | LIFE_RUNNABLE | LIFE_WOKEN);
+}
+
+void life_runnable(struct model *m, uint32_t life, bool woken, uint64_t t)
+{
+	struct life *l = &m->lives[life];
+
+	if (life_is(l, LIFE_RUNNABLE) || believed(m, MODEL_READY, t) != MODEL_READY)
+		return;
+	l->flags |= LIFE_RUNNABLE | (woken ? LIFE_WOKEN : 0);
+	l->runnable_since = t;
+	life_list(m, life);
+}
+
+void life_resolve(struct model *m, uint32_t life, uint32_t cpu, uint64_t t)
+{
+	struct life *l = &m->lives[life];
+	uint64_t since = l->runnable_since;
+
+	if (!life_is(l, LIFE_RUNNABLE))
+		return;
+	if (cpu == MODEL_NO_CPU) {
+		if (life_is(l, LIFE_WOKEN)) {
+			m->counts.wakeups++;
+			wakeup_emit(m, life, since);
+		}
+		emit_state(m, life, MODEL_UNKNOWN, l->since, since, NONE);
+		life_begin(m, life, MODEL_READY, false, since);
+		return;
+	}
+	l->flags &= ~(LIFE_RUNNABLE | LIFE_WOKEN);
+	/* It had the CPU all the time only if nothing was switched there since. */
+	if (m->cpus[cpu].occupant != MODEL_CPU_UNKNOWN || m->cpus[cpu].since > since)
+		return;
+	emit_state(m, life, MODEL_UNKNOWN, l->since, since, NONE);
+	life_begin(m, life, MODEL_RUNNING, false, since);
+	l->cpu = cpu;
+	cpu_set(m, cpu, MODEL_CPU_TARGET, life, m->threads[life].entry->tid, since);
+	if (life_is(l, LIFE_SELECTED)) {
+		m->nr_running++;
+		running_changed(m, t);
+	}
+}
+
+void life_seen(struct model *m, uint32_t life, uint32_t cpu, uint64_t t)
+{
+	struct life *l = &m->lives[life];
+
+	if (l->kind != MODEL_UNKNOWN || m->cpus[cpu].occupant != MODEL_CPU_UNKNOWN || m->paused)
+		return;
+	if (life_is(l, LIFE_RUNNABLE))
+		life_resolve(m, life, cpu, t);
+	life_run(m, life, cpu, m->threads[life].entry->tid, t);
+}
+
+/*
+ * From @t on nothing is known of any thread that lives, save those that run on other CPUs than @cpu
+ * (MODEL_NO_CPU: on none): to leave its CPU a thread must be switched out there.
+ */
+void lives_unknown(struct model *m, uint32_t cpu, uint64_t t)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < m->nr_known; i++) {
+		uint32_t life = m->known[i];
+		struct life *l = &m->lives[life];
+
+		if (l->kind == MODEL_RUNNING && cpu != MODEL_NO_CPU && l->cpu != cpu) {
+			m->known[kept++] = life;
+			continue;
+		}
+		l->flags &= ~LIFE_KNOWN;
+		if (l->kind != MODEL_EXITED)
+			life_set(m, life, MODEL_UNKNOWN, false, t > l->since ? t : l->since);
+	}
+	m->nr_known = kept;
+}
+
+/* A thread whose end is in the tables but was not seen as a switch-out is known to be gone then. */
+void lives_finish(struct model *m)
+{
+	for (uint32_t i = 0; i < m->info.nr_threads; i++) {
+		const struct life *l = &m->lives[i];
+		uint64_t death = m->threads[i].death, end = m->info.end;
+
+		if (l->kind == MODEL_UNKNOWN && death > l->since && death < end) {
+			emit_state(m, i, MODEL_UNKNOWN, l->since, death, NONE);
+			emit_state(m, i, MODEL_EXITED, death, end, NONE);
+		} else {
+			emit_state(m, i, l->kind, l->since, end, NONE);
+		}
+	}
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The layout that kernel, recorder, writers and files share, as plain numbers: a change of any is a
+ * change of the ABI or of the schema, and must raise JIS_ABI_VERSION or JIS_SCHEMA_VERSION.
+ */
+#include <check.h>
+#include <stddef.h>
+
+#include "jis/agent.h"
+#include "jis/abi.h"
+
+#define SIZE(type, size) ck_assert_uint_eq(sizeof(struct type), size)
+#define AT(type, field, offset) ck_assert_uint_eq(offsetof(struct type, field), offset)
+
+START_TEST(packets)
+{
+	SIZE(jis_packet_header, 96);
+	AT(jis_packet_header, magic, 0);
+	AT(jis_packet_header, uuid, 4);
+	AT(jis_packet_header, stream_class, 20);
+	AT(jis_packet_header, stream_instance, 24);
+	AT(jis_packet_header, timestamp_begin, 32);
+	AT(jis_packet_header, timestamp_end, 40);
+	AT(jis_packet_header, content_size, 48);
+	AT(jis_packet_header, packet_size, 56);
+	AT(jis_packet_header, packet_seq, 64);
+	AT(jis_packet_header, events_discarded, 72);
+	AT(jis_packet_header, crc32c, 80);
+	AT(jis_packet_header, owner, 84);
+	AT(jis_packet_header, pid, 88);
+	AT(jis_packet_header, flags, 92);
+}
+END_TEST
+
+START_TEST(device)
+{
+	SIZE(jis_setup, 96);
+	AT(jis_setup, size, 0);
+	AT(jis_setup, abi_version, 4);
+	AT(jis_setup, flags, 8);
+	AT(jis_setup, clock, 12);
+	AT(jis_setup, base, 16);
+	AT(jis_setup, buffer_bytes, 24);
+	AT(jis_setup, packet_size, 32);
+	AT(jis_setup, watermark, 36);
+	AT(jis_setup, uuid, 40);
+	AT(jis_setup, nr_cpus, 56);
+	AT(jis_setup, packets_per_cpu, 60);
+	AT(jis_setup, ring_bytes, 64);
+	AT(jis_setup, schema_version, 72);
+	AT(jis_setup, reserved, 76);
+	SIZE(jis_target, 16);
+	AT(jis_target, size, 0);
+	AT(jis_target, flags, 4);
+	AT(jis_target, pid, 8);
+	AT(jis_target, reserved, 12);
+	SIZE(jis_get_packet, 24);
+	AT(jis_get_packet, size, 0);
+	AT(jis_get_packet, cpu, 4);
+	AT(jis_get_packet, index, 8);
+	AT(jis_get_packet, bytes, 12);
+	AT(jis_get_packet, reserved, 16);
+	SIZE(jis_counters, 1032);
+	AT(jis_counters, size, 0);
+	AT(jis_counters, cpu, 4);
+	AT(jis_counters, produced, 8);
+	AT(jis_counters, lost, 520);
+	SIZE(jis_status, 88);
+	AT(jis_status, size, 0);
+	AT(jis_status, state, 4);
+	AT(jis_status, nr_targets, 8);
+	AT(jis_status, nr_cpus, 12);
+	AT(jis_status, produced, 16);
+	AT(jis_status, lost, 24);
+	AT(jis_status, memory_bytes, 32);
+	AT(jis_status, clock_steps, 40);
+	AT(jis_status, packets_ready, 48);
+	AT(jis_status, reserved, 56);
+}
+END_TEST
+
+START_TEST(pools)
+{
+	SIZE(jis_pool_header, 640);
+	AT(jis_pool_header, magic, 0);
+	AT(jis_pool_header, abi_version, 8);
+	AT(jis_pool_header, schema_version, 12);
+	AT(jis_pool_header, total_size, 16);
+	AT(jis_pool_header, clock, 24);
+	AT(jis_pool_header, pid, 28);
+	AT(jis_pool_header, base, 32);
+	AT(jis_pool_header, uuid, 40);
+	AT(jis_pool_header, nr_slots, 56);
+	AT(jis_pool_header, slot_size, 60);
+	AT(jis_pool_header, nr_packets, 64);
+	AT(jis_pool_header, packet_size, 68);
+	AT(jis_pool_header, slots_offset, 72);
+	AT(jis_pool_header, states_offset, 80);
+	AT(jis_pool_header, packets_offset, 88);
+	AT(jis_pool_header, dict_packets, 96);
+	AT(jis_pool_header, reserved0, 100);
+	AT(jis_pool_header, event_mask, 104);
+	AT(jis_pool_header, no_slot, 112);
+	SIZE(jis_slot, 1664);
+	AT(jis_slot, owner, 0);
+	AT(jis_slot, busy, 4);
+	AT(jis_slot, last, 8);
+	AT(jis_slot, position, 16);
+	AT(jis_slot, end, 24);
+	AT(jis_slot, packet, 32);
+	AT(jis_slot, bound, 36);
+	AT(jis_slot, sequence, 40);
+	AT(jis_slot, lost_total, 48);
+	AT(jis_slot, lost_first, 56);
+	AT(jis_slot, lost_last, 64);
+	AT(jis_slot, lost_told, 72);
+	AT(jis_slot, produced, 584);
+	AT(jis_slot, lost, 1096);
+}
+END_TEST
+
+START_TEST(kernel_events)
+{
+	SIZE(jis_ev_sched_switch, 28);
+	AT(jis_ev_sched_switch, prev_tid, 0);
+	AT(jis_ev_sched_switch, next_tid, 4);
+	AT(jis_ev_sched_switch, prev_state, 8);
+	AT(jis_ev_sched_switch, prev_syscall, 12);
+	AT(jis_ev_sched_switch, prev_cgroup, 16);
+	AT(jis_ev_sched_switch, prev_vm_state, 20);
+	AT(jis_ev_sched_switch, prev_os_state, 24);
+	SIZE(jis_ev_sched_waking, 16);
+	AT(jis_ev_sched_waking, tid, 0);
+	AT(jis_ev_sched_waking, waker_tid, 4);
+	AT(jis_ev_sched_waking, context, 8);
+	AT(jis_ev_sched_waking, target_cpu, 12);
+	SIZE(jis_ev_sched_wakeup, 8);
+	AT(jis_ev_sched_wakeup, tid, 0);
+	AT(jis_ev_sched_wakeup, target_cpu, 4);
+	SIZE(jis_ev_sched_wakeup_new, 8);
+	AT(jis_ev_sched_wakeup_new, tid, 0);
+	AT(jis_ev_sched_wakeup_new, target_cpu, 4);
+	SIZE(jis_ev_sched_process_fork, 28);
+	AT(jis_ev_sched_process_fork, parent_tid, 0);
+	AT(jis_ev_sched_process_fork, tid, 4);
+	AT(jis_ev_sched_process_fork, pid, 8);
+	AT(jis_ev_sched_process_fork, ns_tid, 12);
+	AT(jis_ev_sched_process_fork, start_time, 16);
+	AT(jis_ev_sched_process_fork, comm_length, 24);
+	AT(jis_ev_sched_process_fork, comm, 28);
+	SIZE(jis_ev_sched_process_exec, 16);
+	AT(jis_ev_sched_process_exec, tid, 0);
+	AT(jis_ev_sched_process_exec, old_tid, 4);
+	AT(jis_ev_sched_process_exec, pid, 8);
+	AT(jis_ev_sched_process_exec, filename_length, 12);
+	AT(jis_ev_sched_process_exec, filename, 16);
+	SIZE(jis_ev_sched_process_exit, 12);
+	AT(jis_ev_sched_process_exit, tid, 0);
+	AT(jis_ev_sched_process_exit, pid, 4);
+	AT(jis_ev_sched_process_exit, exit_code, 8);
+	SIZE(jis_ev_sched_process_free, 8);
+	AT(jis_ev_sched_process_free, tid, 0);
+	AT(jis_ev_sched_process_free, pid, 4);
+	SIZE(jis_ev_task_rename, 12);
+	AT(jis_ev_task_rename, tid, 0);
+	AT(jis_ev_task_rename, pid, 4);
+	AT(jis_ev_task_rename, comm_length, 8);
+	AT(jis_ev_task_rename, comm, 12);
+	SIZE(jis_ev_thread_state, 32);
+	AT(jis_ev_thread_state, tid, 0);
+	AT(jis_ev_thread_state, pid, 4);
+	AT(jis_ev_thread_state, ns_tid, 8);
+	AT(jis_ev_thread_state, state, 12);
+	AT(jis_ev_thread_state, cpu, 16);
+	AT(jis_ev_thread_state, start_time, 20);
+	AT(jis_ev_thread_state, comm_length, 28);
+	AT(jis_ev_thread_state, comm, 32);
+	SIZE(jis_ev_task_name, 12);
+	AT(jis_ev_task_name, tid, 0);
+	AT(jis_ev_task_name, pid, 4);
+	AT(jis_ev_task_name, comm_length, 8);
+	AT(jis_ev_task_name, comm, 12);
+	SIZE(jis_ev_lost_records, 28);
+	AT(jis_ev_lost_records, type, 0);
+	AT(jis_ev_lost_records, count, 4);
+	AT(jis_ev_lost_records, first, 12);
+	AT(jis_ev_lost_records, last, 20);
+}
+END_TEST
+
+START_TEST(recorder_events)
+{
+	SIZE(jis_ev_clock_sync, 44);
+	AT(jis_ev_clock_sync, tsc, 0);
+	AT(jis_ev_clock_sync, monotonic_raw, 8);
+	AT(jis_ev_clock_sync, monotonic, 16);
+	AT(jis_ev_clock_sync, boottime, 24);
+	AT(jis_ev_clock_sync, realtime, 32);
+	AT(jis_ev_clock_sync, uncertainty, 40);
+	SIZE(jis_ev_session_mark, 4);
+	AT(jis_ev_session_mark, mark, 0);
+	SIZE(jis_ev_target_added, 12);
+	AT(jis_ev_target_added, pid, 0);
+	AT(jis_ev_target_added, flags, 4);
+	AT(jis_ev_target_added, comm_length, 8);
+	AT(jis_ev_target_added, comm, 12);
+	SIZE(jis_ev_target_removed, 4);
+	AT(jis_ev_target_removed, pid, 0);
+}
+END_TEST
+
+START_TEST(user_events)
+{
+	SIZE(jis_ev_thread_bind, 4);
+	AT(jis_ev_thread_bind, tid, 0);
+	SIZE(jis_ev_marker, 12);
+	AT(jis_ev_marker, type, 0);
+	AT(jis_ev_marker, value, 4);
+	SIZE(jis_ev_java_marker, 20);
+	AT(jis_ev_java_marker, java_tid, 0);
+	AT(jis_ev_java_marker, type, 8);
+	AT(jis_ev_java_marker, value, 12);
+	SIZE(jis_ev_span_begin, 12);
+	AT(jis_ev_span_begin, java_tid, 0);
+	AT(jis_ev_span_begin, name, 8);
+	SIZE(jis_ev_span_end, 12);
+	AT(jis_ev_span_end, java_tid, 0);
+	AT(jis_ev_span_end, name, 8);
+	SIZE(jis_ev_gc_start, 4);
+	AT(jis_ev_gc_start, number, 0);
+	SIZE(jis_ev_gc_finish, 4);
+	AT(jis_ev_gc_finish, number, 0);
+	SIZE(jis_ev_vm_phase, 4);
+	AT(jis_ev_vm_phase, phase, 0);
+}
+END_TEST
+
+START_TEST(dictionary_events)
+{
+	SIZE(jis_ev_string_def, 8);
+	AT(jis_ev_string_def, id, 0);
+	AT(jis_ev_string_def, text_length, 4);
+	AT(jis_ev_string_def, text, 8);
+	SIZE(jis_ev_java_thread_start, 24);
+	AT(jis_ev_java_thread_start, java_tid, 0);
+	AT(jis_ev_java_thread_start, tid, 8);
+	AT(jis_ev_java_thread_start, flags, 12);
+	AT(jis_ev_java_thread_start, group, 16);
+	AT(jis_ev_java_thread_start, name_length, 20);
+	AT(jis_ev_java_thread_start, name, 24);
+	SIZE(jis_ev_java_thread_end, 12);
+	AT(jis_ev_java_thread_end, java_tid, 0);
+	AT(jis_ev_java_thread_end, tid, 8);
+	SIZE(jis_ev_java_thread_name, 16);
+	AT(jis_ev_java_thread_name, java_tid, 0);
+	AT(jis_ev_java_thread_name, by_tid, 8);
+	AT(jis_ev_java_thread_name, name_length, 12);
+	AT(jis_ev_java_thread_name, name, 16);
+	SIZE(jis_ev_vm_info, 12);
+	AT(jis_ev_vm_info, pid, 0);
+	AT(jis_ev_vm_info, version, 4);
+	AT(jis_ev_vm_info, text_length, 8);
+	AT(jis_ev_vm_info, text, 12);
+}
+END_TEST
+
+START_TEST(constants)
+{
+	ck_assert_uint_eq(JIS_ABI_VERSION, 1);
+	ck_assert_uint_eq(JIS_SCHEMA_VERSION, 1);
+	ck_assert_uint_eq(JIS_PACKET_MAGIC, 0xC1FC1FC1);
+	ck_assert_uint_eq(JIS_PACKET_HEADER_SIZE, sizeof(struct jis_packet_header));
+	ck_assert_uint_eq(JIS_MAX_EVENT_ID, 64);
+	ck_assert_uint_eq(JIS_STRING_MAX, 1024);
+	ck_assert_uint_eq(JIS_POOL_MAGIC, 0x4c4f4f504a495331);
+	ck_assert_uint_eq(sizeof(struct jis_agent_message), 304);
+	ck_assert_uint_eq(JIS_MMAP_RING(3), 3ull << 40);
+	ck_assert_uint_eq(JIS_PACKET_STATE(7 << 2 | JIS_PACKET_FULL), JIS_PACKET_FULL);
+	ck_assert_uint_eq(JIS_PACKET_SLOT(7 << 2 | JIS_PACKET_FULL), 7);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("abi");
+	TCase *t = tcase_create("all");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_test(t, packets);
+	tcase_add_test(t, device);
+	tcase_add_test(t, pools);
+	tcase_add_test(t, kernel_events);
+	tcase_add_test(t, recorder_events);
+	tcase_add_test(t, user_events);
+	tcase_add_test(t, dictionary_events);
+	tcase_add_test(t, constants);
+	suite_add_tcase(suite, t);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

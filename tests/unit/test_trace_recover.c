@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Recovery: after any damage the session can be opened and is whole, what stood before the damage
+ * is still there, babeltrace2 reads it, and a second recovery finds nothing to do.
+ */
+#include <check.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+
+#include "merger/merge.h"
+#include "test_trace_gen.h"
+
+static struct gen *g;
+
+static void setup(void)
+{
+	g = gen_new(400, 7, 4242);
+}
+
+static void teardown(void)
+{
+	gen_free(g);
+}
+
+static bool same(const struct gen_event *e, const struct stream_cursor *c)
+{
+	return e->time == c->time && e->id == c->id && e->size == c->payload_size &&
+	       e->sum == gen_sum(c->payload, c->payload_size);
+}
+
+/* All events of @s in [0, before) and in packets from @behind on are in the recovered trace, in
+ * order.
+ */
+static void events_are_kept(const struct gen_stream *s, size_t before, size_t behind)
+{
+	struct stream_cursor c;
+	int err = stream_cursor_open(&c, g->dirfd, s->path, &s->id, NULL);
+
+	for (uint32_t i = 0; i < s->nr; i++) {
+		if (s->events[i].end > before && s->events[i].packet < behind)
+			continue;
+		ck_assert_int_eq(err, 0);
+		do
+			ck_assert_msg(stream_cursor_next(&c), "%s: event %u is lost", s->path, i);
+		while (!same(&s->events[i], &c));
+	}
+	if (!err)
+		stream_cursor_close(&c);
+}
+
+static void on_damage(void *ctx, struct stream_cursor *c, uint64_t begin, uint64_t end,
+		      uint64_t offset, uint64_t length, const char *reason)
+{
+	if (strcmp(reason, "packets are missing"))
+		ck_abort_msg("%s", reason);
+}
+
+/* Opens, merges to the end without a damage told, and has the tables of the undamaged parts. */
+static void session_is_whole(void)
+{
+	const struct stream_observer observer = {.damage = on_damage};
+	struct trace *t;
+	struct merge *m;
+
+	ck_assert_int_eq(trace_open(g->path, &observer, &t), 0);
+	ck_assert(t->manifest->complete);
+	ck_assert_uint_le(t->manifest->begin, t->manifest->end);
+	ck_assert_int_eq(merge_open(t->streams, t->nr_streams, &m), 0);
+	while (merge_next(m))
+		;
+	ck_assert_uint_eq(merge_backward_steps(m), 0);
+	merge_close(m);
+	trace_close(t);
+	ck_assert_int_eq(trace_recover(g->path, NULL, NULL), -EALREADY);
+}
+
+static void babeltrace2_reads_it(void)
+{
+	char command[256];
+
+	if (system("command -v babeltrace2 >/dev/null"))
+		return;
+	snprintf(command, sizeof(command), "babeltrace2 %s >%s/.bt.out 2>%s/.bt.err", g->path,
+		 g->path, g->path);
+	ck_assert_msg(system(command) == 0, "%s", command);
+}
+
+static void damage(uint32_t stream, size_t at, bool cut)
+{
+	size_t size;
+	uint8_t *bytes = gen_load(g, g->s[stream].path, &size);
+
+	at = at % size;
+	bytes[at] ^= 0x41;
+	gen_store(g, g->s[stream].path, bytes, cut ? at : size);
+	free(bytes);
+}
+
+START_TEST(a_whole_session_is_left_alone)
+{
+	ck_assert_int_eq(trace_recover(g->path, NULL, NULL), -EALREADY);
+	session_is_whole();
+}
+END_TEST
+
+/* The round's number decides what is done, so that a failure can be had again. */
+static void damaged_round(uint64_t seed, bool external)
+{
+	uint64_t random = seed * 2654435761u + 1;
+	uint32_t stream = gen_random(&random, GEN_STREAMS);
+	size_t at = gen_random(&random, 1u << 30), size;
+	bool cut = gen_random(&random, 2);
+	int err;
+
+	free(gen_load(g, g->s[stream].path, &size));
+	at %= size;
+	damage(stream, at, cut);
+	err = trace_recover(g->path, NULL, NULL);
+	/* A cut between two packets cannot be seen in the file. */
+	ck_assert_msg(!err || (cut && err == -EALREADY), "seed %d: %d", (int)seed, err);
+	session_is_whole();
+	events_are_kept(&g->s[stream], at, cut ? SIZE_MAX : at + 1);
+	for (uint32_t i = 0; i < GEN_STREAMS; i++)
+		if (i != stream)
+			events_are_kept(&g->s[i], SIZE_MAX, SIZE_MAX);
+	if (external)
+		babeltrace2_reads_it();
+}
+
+START_TEST(damage_is_recovered)
+{
+	for (int k = 0; k < 10; k++) {
+		damaged_round((uint64_t)_i * 10 + (uint64_t)k, k == 0);
+		teardown();
+		setup();
+	}
+}
+END_TEST
+
+START_TEST(many_damages_at_once)
+{
+	uint64_t random = (uint64_t)_i + 7;
+
+	for (int k = 0; k < 20; k++)
+		damage(gen_random(&random, GEN_STREAMS), gen_random(&random, 1u << 30),
+		       gen_random(&random, 10) == 0);
+	ck_assert_int_eq(trace_recover(g->path, NULL, NULL), 0);
+	session_is_whole();
+	babeltrace2_reads_it();
+}
+END_TEST
+
+/* Without a manifest or with the one of a recorder that died, the tables are made anew. */
+static void tables_are_made(void)
+{
+	struct manifest *m;
+
+	ck_assert_int_eq(trace_recover(g->path, NULL, NULL), 0);
+	ck_assert_int_eq(manifest_load(g->dirfd, &m), 0);
+	ck_assert(m->complete && m->recovered);
+	ck_assert_uint_eq(m->nr_streams, GEN_STREAMS);
+	ck_assert_uint_eq(m->nr_processes, 1);
+	ck_assert_str_eq(m->processes[0].directory, GEN_DIRECTORY);
+	ck_assert_uint_eq(m->nr_threads, 2);
+	ck_assert_str_eq(m->threads[1].name, "worker");
+	ck_assert_uint_eq(m->begin, 1000);
+	ck_assert_uint_eq(m->nr_cpus, 2);
+	for (uint32_t i = 0; i < m->nr_streams; i++) {
+		for (uint32_t k = 0; k < GEN_STREAMS; k++)
+			if (!strcmp(g->s[k].path, m->streams[i].path))
+				ck_assert_mem_eq(m->streams[i].stored, g->s[k].b.stored,
+						 sizeof(g->s[k].b.stored));
+		ck_assert(!m->streams[i].clean);
+	}
+	manifest_free(m);
+	session_is_whole();
+	babeltrace2_reads_it();
+}
+
+START_TEST(no_manifest)
+{
+	ck_assert_int_eq(unlinkat(g->dirfd, MANIFEST_FILE, 0), 0);
+	tables_are_made();
+}
+END_TEST
+
+START_TEST(broken_manifest)
+{
+	gen_store(g, MANIFEST_FILE, (const uint8_t *)"{\"format\": 1, \"proc", 19);
+	tables_are_made();
+}
+END_TEST
+
+START_TEST(provisional_manifest)
+{
+	struct manifest *m = gen_manifest(g, false);
+
+	ck_assert_int_eq(manifest_save(g->dirfd, m), 0);
+	manifest_free(m);
+	unlinkat(g->dirfd, "kernel/metadata", 0);
+	unlinkat(g->dirfd, GEN_DIRECTORY "/metadata", 0);
+	tables_are_made();
+}
+END_TEST
+
+START_TEST(missing_metadata_is_made)
+{
+	unlinkat(g->dirfd, GEN_DIRECTORY "/metadata", 0);
+	ck_assert_int_eq(trace_recover(g->path, NULL, NULL), 0);
+	session_is_whole();
+	babeltrace2_reads_it();
+}
+END_TEST
+
+START_TEST(what_is_no_stream_is_moved_aside)
+{
+	struct stat st;
+
+	unlinkat(g->dirfd, MANIFEST_FILE, 0);
+	gen_store(g, "kernel/README", (const uint8_t *)"stray", 5);
+	gen_store(g, GEN_DIRECTORY "/slot-9", (const uint8_t *)"", 0);
+	ck_assert_int_eq(mkdirat(g->dirfd, "kernel/cpu-7", 0755), 0);
+	ck_assert_int_eq(symlinkat("/etc/passwd", g->dirfd, "kernel/cpu-8"), 0);
+	ck_assert_int_eq(trace_recover(g->path, NULL, NULL), 0);
+	ck_assert_int_eq(fstatat(g->dirfd, "kernel/.README.damaged", &st, 0), 0);
+	session_is_whole();
+	babeltrace2_reads_it();
+}
+END_TEST
+
+START_TEST(a_recording_under_way_is_refused)
+{
+	ck_assert_int_eq(unlinkat(g->dirfd, MANIFEST_FILE, 0), 0);
+	ck_assert_int_eq(flock(g->dirfd, LOCK_EX | LOCK_NB), 0);
+	ck_assert_int_eq(trace_recover(g->path, NULL, NULL), -EBUSY);
+	flock(g->dirfd, LOCK_UN);
+	ck_assert_int_eq(trace_recover(g->path, NULL, NULL), 0);
+}
+END_TEST
+
+START_TEST(nothing_to_recover)
+{
+	gen_remove(g->dirfd, "kernel");
+	gen_remove(g->dirfd, GEN_DIRECTORY);
+	unlinkat(g->dirfd, MANIFEST_FILE, 0);
+	ck_assert_int_eq(trace_recover(g->path, NULL, NULL), -ENODATA);
+	ck_assert_int_eq(trace_recover("/nonexistent", NULL, NULL), -ENOENT);
+	ck_assert_int_eq(trace_recover("/etc/passwd", NULL, NULL), -ENOTDIR);
+}
+END_TEST
+
+START_TEST(opening_says_what_is_wrong)
+{
+	struct manifest *m = gen_manifest(g, false);
+	struct trace *t;
+
+	ck_assert_int_eq(trace_open("/nonexistent", NULL, &t), -ENOENT);
+	ck_assert_int_eq(trace_open("/etc/passwd", NULL, &t), -ENOTDIR);
+	ck_assert_int_eq(manifest_save(g->dirfd, m), 0);
+	manifest_free(m);
+	ck_assert_int_eq(trace_open(g->path, NULL, &t), -EUCLEAN);
+	gen_store(g, MANIFEST_FILE, (const uint8_t *)"{}", 2);
+	ck_assert_int_eq(trace_open(g->path, NULL, &t), -EBADMSG);
+	gen_store(g, MANIFEST_FILE, (const uint8_t *)"{\"format\": 2}", 13);
+	ck_assert_int_eq(trace_open(g->path, NULL, &t), -EPROTONOSUPPORT);
+	unlinkat(g->dirfd, MANIFEST_FILE, 0);
+	ck_assert_int_eq(trace_open(g->path, NULL, &t), -ENODATA);
+}
+END_TEST
+
+static void count(void *ctx, struct stream_cursor *c, uint64_t begin, uint64_t end, uint64_t offset,
+		  uint64_t length, const char *reason)
+{
+	(*(uint32_t *)ctx)++;
+}
+
+START_TEST(a_missing_stream_is_told)
+{
+	uint32_t damages = 0;
+	const struct stream_observer observer = {.damage = count, .ctx = &damages};
+	struct trace *t;
+
+	unlinkat(g->dirfd, "kernel/cpu-1", 0);
+	ck_assert_int_eq(trace_open(g->path, &observer, &t), 0);
+	ck_assert_uint_eq(damages, 1);
+	trace_close(t);
+	ck_assert_int_eq(trace_recover(g->path, NULL, NULL), 0);
+	session_is_whole();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("trace_recover");
+	TCase *t = tcase_create("all");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_set_timeout(t, 120);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, a_whole_session_is_left_alone);
+	tcase_add_loop_test(t, damage_is_recovered, 0, 40);
+	tcase_add_loop_test(t, many_damages_at_once, 0, 20);
+	tcase_add_test(t, no_manifest);
+	tcase_add_test(t, broken_manifest);
+	tcase_add_test(t, provisional_manifest);
+	tcase_add_test(t, missing_metadata_is_made);
+	tcase_add_test(t, what_is_no_stream_is_moved_aside);
+	tcase_add_test(t, a_recording_under_way_is_refused);
+	tcase_add_test(t, nothing_to_recover);
+	tcase_add_test(t, opening_says_what_is_wrong);
+	tcase_add_test(t, a_missing_stream_is_told);
+	suite_add_tcase(suite, t);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
