@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes a session as a Paraver trace: X.prv (or X.prv.gz), X.pcf, X.row. A sink of the model;
+ * memory grows with threads and names, not with events. docs/paraver.md says what is shown how.
+ *
+ * Objects: one node with all CPUs. Application 1 is what was traced: a task each process, a row
+ * each thread. Application 2, where asked for, has a row each CPU: what held it, and the sender of
+ * wake-ups that came from no traced thread.
+ */
+#ifndef JIS_PARAVER_H
+#define JIS_PARAVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "merger/model.h"
+
+/* Values of states. 0, 1, 2, 7 and 9 are Paraver's own; 34 and up are free for tools. */
+enum paraver_state {
+	PARAVER_IDLE = 0, /* CPU rows only */
+	PARAVER_RUNNING = 1,
+	PARAVER_NOT_CREATED = 2, /* and after the exit */
+	PARAVER_READY = 7,
+	PARAVER_BLOCKED = 9,
+	PARAVER_UNKNOWN = 34,
+	PARAVER_CPU_OTHER = 35,	 /* CPU rows: held by a thread that was not traced */
+	PARAVER_CPU_TARGET = 36, /* CPU rows: held by a traced thread */
+};
+
+/* Event types: 77000000-77099999 are used by no other tool; 48000001 is Extrae's. */
+enum paraver_type {
+	PARAVER_TYPE_GC = 48000001,	 /* 1 collection, 0 none */
+	PARAVER_TYPE_BLOCKED = 77000001, /* 2 uninterruptible, 3 stopped; 0 other: interruptible */
+	PARAVER_TYPE_CPU_THREAD = 77000002,  /* CPU rows, all switches: tid, 0 none */
+	PARAVER_TYPE_VM_PHASE = 77000003,    /* enum jis_vm_phase */
+	PARAVER_TYPE_NAME = 77000004,	     /* the thread's name from here on */
+	PARAVER_TYPE_EXEC = 77000005,	     /* the program from here on */
+	PARAVER_TYPE_SPAN = 77000010,	     /* innermost open span, 0 none */
+	PARAVER_TYPE_MARKER = 77010000,	     /* + the marker's type, for types below 50000 */
+	PARAVER_TYPE_MARKER_HIGH = 77060000, /* + order of first use, for other types */
+	PARAVER_TYPE_MARKER_REST = 77099999, /* those for which no number was left */
+};
+
+enum paraver_wakeups {
+	PARAVER_WAKEUPS_TARGETS, /* by traced threads */
+	PARAVER_WAKEUPS_ALL,	 /* by whatever: others start at the row of their CPU */
+	PARAVER_WAKEUPS_NONE,
+};
+
+struct paraver_options {
+	const char *base; /* path without .prv; existing files are written over */
+	bool gzip;	  /* BASE.prv.gz in place of BASE.prv */
+	bool sort;	  /* lines in order of begin for the whole file, not only per row */
+	bool cpu_rows;	  /* application 2; PARAVER_WAKEUPS_ALL implies it */
+	enum paraver_wakeups wakeups;
+	uint64_t sort_memory; /* bytes; 0: 64 MiB. What is above goes to unlinked files beside base
+			       */
+	uint32_t max_rows;    /* 0: 65535, what Paraver's default build can load */
+};
+
+struct paraver_stats {
+	uint64_t lines, bytes; /* of the .prv, header included; bytes before compression */
+	uint64_t no_row;       /* events of threads that have no row: not written */
+	uint32_t rows, tasks;
+	uint32_t shared; /* threads that share a row with an earlier one, which had ended */
+};
+
+struct paraver;
+
+/**
+ * paraver_open - prepares the export of a model. Creates the .prv; .pcf and .row come at the end.
+ * @model: gives the names; outlives the export.
+ * @options: copied, @base too.
+ * Returns 0, -ENOMEM, or what open(2) says. End with paraver_close().
+ *
+ * model_run() then may return, beside write errors: -ENODATA (no thread is selected or alive in the
+ * window: Paraver loads no such trace), -E2BIG (more than max_rows threads alive at once),
+ * -EOVERFLOW (a window above 2^53 ns, 104 days).
+ */
+int paraver_open(const struct model *model, const struct paraver_options *options,
+		 struct paraver **out);
+
+/* The sink to hand to model_run(). */
+const struct model_sink *paraver_sink(const struct paraver *p);
+const struct paraver_stats *paraver_stats(const struct paraver *p);
+
+/**
+ * paraver_close - frees the export. Files of an export that did not come to its end are removed.
+ */
+void paraver_close(struct paraver *p);
+
+/**
+ * paraver_copy_views - copies all .cfg files of directory @from into directory @to, which is made
+ * when missing. Returns the number of files or -errno.
+ */
+int paraver_copy_views(const char *from, const char *to);
+
+#endif /* JIS_PARAVER_H */

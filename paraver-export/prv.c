@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lines of the .prv. A state's line is written when it has ended, per row in time order, each
+ * beginning where the one before ended.
+ *
+ * Paraver's tie trap: where one thread takes a CPU at the very time another leaves it, Paraver
+ * sorts the two by thread number and may show the CPU idle from then on. So a thread that hands its
+ * CPU to another row ends 1 ns early; one that ran for no more than 1 ns names no CPU.
+ */
+#include "prv_int.h"
+
+char *put_large(char *out, uint64_t v)
+{
+	uint64_t digits = eight_digits((uint32_t)(v % 100000000)) | 0x3030303030303030ull;
+
+	out = put_u64(out, v / 100000000);
+	memcpy(out, &digits, sizeof(digits));
+	return out + 8;
+}
+
+/* The text of a time below 10^8, or the first one with new upper digits. */
+static __attribute__((noinline)) uint64_t new_upper(struct paraver *p, uint64_t v)
+{
+	p->upper_text = number_of(v);
+	p->upper = v - v % 100000000;
+	/* Numbers below 10^8 have no upper digits, and their lower ones no leading zeros. */
+	if (v < 100000000)
+		p->upper = UINT64_MAX / 2;
+	return p->upper_text.low;
+}
+
+/* As number_of(): only the lower eight digits are worked out anew. Inlined, to stay in registers.
+ */
+static inline __attribute__((always_inline)) struct prv_number time_of(struct paraver *p,
+								       uint64_t v)
+{
+	struct prv_number n;
+
+	if (__builtin_expect(v - p->upper < 100000000, 1))
+		n.low = eight_digits((uint32_t)(v - p->upper)) | 0x3030303030303030ull;
+	else
+		n.low = new_upper(p, v);
+	n.head = p->upper_text.head;
+	n.head_len = p->upper_text.head_len;
+	n.len = p->upper_text.len;
+	return n;
+}
+
+static char *put_prefix(char *at, const struct prv_row *row)
+{
+	memcpy(at, row->prefix, PREFIX_ROOM);
+	return at + row->prefix_len;
+}
+
+/* A state line of @row from its last end to @end; nothing where that is empty. */
+static int state_line(struct paraver *p, struct prv_row *row, uint32_t cpu, uint64_t end,
+		      uint32_t state)
+{
+	struct prv_number text;
+	char *line, *at;
+
+	if (end <= row->last_end)
+		return 0;
+	line = out_line(p->out, row->last_end);
+	if (!line)
+		return out_error(p->out);
+	at = line;
+	*at++ = '1';
+	*at++ = ':';
+	at = put_small(at, cpu);
+	*at++ = ':';
+	at = put_prefix(at, row);
+	at = put_number(at, &row->begin);
+	*at++ = ':';
+	text = time_of(p, end);
+	row->begin.head = text.head;
+	row->begin.low = text.low;
+	row->begin.head_len = text.head_len;
+	row->begin.len = text.len;
+	at = put_number(at, &text);
+	row->last_end = end;
+	*at++ = ':';
+	at = put_small(at, state);
+	*at++ = '\n';
+	out_commit(p->out, at);
+	return 0;
+}
+
+static int event_line(struct paraver *p, const struct prv_row *row, uint32_t cpu, uint64_t time,
+		      uint32_t type, int64_t value)
+{
+	char *line = out_line(p->out, time);
+	struct prv_number number;
+	uint64_t digits;
+	char *at = line;
+
+	if (!line)
+		return out_error(p->out);
+	*at++ = '2';
+	*at++ = ':';
+	at = put_small(at, cpu);
+	*at++ = ':';
+	at = put_prefix(at, row);
+	number = time_of(p, time);
+	at = put_number(at, &number);
+	*at++ = ':';
+	/* All types have eight digits. */
+	digits = eight_digits(type) | 0x3030303030303030ull;
+	memcpy(at, &digits, sizeof(digits));
+	at += 8;
+	*at++ = ':';
+	at = put_s64(at, value);
+	*at++ = '\n';
+	out_commit(p->out, at);
+	return 0;
+}
+
+static const uint8_t state_value[MODEL_NR_STATES] = {
+	[MODEL_UNKNOWN] = PARAVER_UNKNOWN,
+	[MODEL_NOT_CREATED] = PARAVER_NOT_CREATED,
+	[MODEL_RUNNING] = PARAVER_RUNNING,
+	[MODEL_READY] = PARAVER_READY,
+	[MODEL_BLOCKED_INTERRUPTIBLE] = PARAVER_BLOCKED,
+	[MODEL_BLOCKED_UNINTERRUPTIBLE] = PARAVER_BLOCKED,
+	[MODEL_STOPPED] = PARAVER_BLOCKED,
+	[MODEL_EXITED] = PARAVER_NOT_CREATED,
+};
+
+/* @thread gets the row, which its former owner has left at its death. */
+static int take_row(struct paraver *p, struct prv_row *row, uint32_t thread)
+{
+	uint32_t former = row->owner;
+	uint64_t death;
+
+	row->owner = thread;
+	if (former == NONE)
+		return 0;
+	death = p->info->threads[former].death;
+	if (death <= p->info->begin)
+		return 0;
+	return state_line(p, row, 0, death - p->info->begin, PARAVER_UNKNOWN);
+}
+
+static int wait_kind(struct paraver *p, const struct prv_row *row, const struct model_state *s,
+		     uint64_t begin, uint64_t end)
+{
+	int err = event_line(p, row, 0, begin, PARAVER_TYPE_BLOCKED,
+			     s->kind == MODEL_STOPPED ? 3 : 2);
+
+	return err ? err : event_line(p, row, 0, end, PARAVER_TYPE_BLOCKED, 0);
+}
+
+int prv_state(void *ctx, const struct model_state *s)
+{
+	struct paraver *p = ctx;
+	uint32_t index = p->row_of[s->thread];
+	uint64_t end = s->end - p->info->begin;
+	struct prv_row *row;
+	uint32_t cpu = 0;
+
+	if (index == NONE)
+		return 0;
+	row = &p->rows[index];
+	if (row->owner != s->thread) {
+		int err;
+
+		/* A former owner's exit, told late. */
+		if (row->owner != NONE &&
+		    p->info->threads[row->owner].birth > p->info->threads[s->thread].birth)
+			return 0;
+		err = take_row(p, row, s->thread);
+		if (err)
+			return err;
+	}
+	if (s->kind == MODEL_RUNNING) {
+		bool handed = s->successor != MODEL_NO_THREAD && p->row_of[s->successor] != NONE;
+
+		if (!handed || end > row->last_end + 1)
+			cpu = s->cpu + 1;
+		end -= handed && cpu;
+	} else if (s->kind == MODEL_BLOCKED_UNINTERRUPTIBLE || s->kind == MODEL_STOPPED) {
+		int err = wait_kind(p, row, s, row->last_end, end);
+
+		if (err)
+			return err;
+	}
+	return state_line(p, row, cpu, end, state_value[s->kind]);
+}
+
+int prv_cpu(void *ctx, const struct model_cpu *c)
+{
+	static const uint8_t values[] = {
+		[MODEL_CPU_UNKNOWN] = PARAVER_UNKNOWN,
+		[MODEL_CPU_IDLE] = PARAVER_IDLE,
+		[MODEL_CPU_TARGET] = PARAVER_CPU_TARGET,
+		[MODEL_CPU_FOREIGN] = PARAVER_CPU_OTHER,
+	};
+	struct paraver *p = ctx;
+	struct prv_row *row = &p->rows[p->nr_rows + c->cpu];
+	uint32_t tid = c->occupant == MODEL_CPU_UNKNOWN ? 0 : c->tid;
+	uint64_t begin = row->last_end;
+	int err = state_line(p, row, 0, c->end - p->info->begin, values[c->occupant]);
+
+	if (err || !p->info->manifest->all_switches || p->cpu_tid[c->cpu] == tid)
+		return err;
+	p->cpu_tid[c->cpu] = tid;
+	return event_line(p, row, 0, begin, PARAVER_TYPE_CPU_THREAD, tid);
+}
+
+/* The row a wake-up came from, or NULL. */
+static const struct prv_row *waker_row(const struct paraver *p, const struct model_wakeup *w,
+				       uint32_t *cpu)
+{
+	*cpu = 0;
+	if (w->context == JIS_WAKER_TASK && w->waker != MODEL_NO_THREAD &&
+	    p->row_of[w->waker] != NONE) {
+		*cpu = w->waker_running ? w->waker_cpu + 1 : 0;
+		return &p->rows[p->row_of[w->waker]];
+	}
+	if (p->options.wakeups == PARAVER_WAKEUPS_ALL && w->waker_cpu < p->nr_cpu_rows)
+		return &p->rows[p->nr_rows + w->waker_cpu];
+	return NULL;
+}
+
+int prv_wakeup(void *ctx, const struct model_wakeup *w)
+{
+	struct paraver *p = ctx;
+	uint64_t waking = w->waking - p->info->begin, ready = w->ready - p->info->begin;
+	uint32_t cpu, index = p->row_of[w->thread];
+	const struct prv_row *from = waker_row(p, w, &cpu);
+	struct prv_number time;
+	char *at;
+
+	if (!from || index == NONE)
+		return 0;
+	at = out_line(p->out, waking);
+	if (!at)
+		return out_error(p->out);
+	memcpy(at, "3:", 2);
+	at = put_small(at + 2, cpu);
+	*at++ = ':';
+	at = put_prefix(at, from);
+	time = time_of(p, waking);
+	at = put_number(at, &time);
+	*at++ = ':';
+	at = put_number(at, &time);
+	memcpy(at, ":0:", 3);
+	at = put_prefix(at + 3, &p->rows[index]);
+	time = time_of(p, ready);
+	at = put_number(at, &time);
+	*at++ = ':';
+	at = put_number(at, &time);
+	memcpy(at, ":0:", 3);
+	at = put_small(at + 3, w->context);
+	*at++ = '\n';
+	out_commit(p->out, at);
+	return 0;
+}
+
+/* What an event is in Paraver. Returns its type, 0 for none. */
+static uint32_t event_type(struct paraver *p, const struct model_event *e, int64_t *value)
+{
+	*value = e->name;
+	switch (e->kind) {
+	case MODEL_EVENT_MARKER:
+		*value = e->value;
+		return marker_type(p, e->type);
+	case MODEL_EVENT_SPAN_BEGIN:
+		p->used_span = true;
+		return PARAVER_TYPE_SPAN;
+	case MODEL_EVENT_SPAN_END:
+		*value = e->outer;
+		return PARAVER_TYPE_SPAN;
+	case MODEL_EVENT_GC_START:
+	case MODEL_EVENT_GC_FINISH:
+		*value = e->kind == MODEL_EVENT_GC_START;
+		return PARAVER_TYPE_GC;
+	case MODEL_EVENT_VM_PHASE:
+		p->used_phase = true;
+		*value = e->value;
+		return PARAVER_TYPE_VM_PHASE;
+	case MODEL_EVENT_RENAME:
+	case MODEL_EVENT_JAVA_NAME:
+		p->used_name = true;
+		return PARAVER_TYPE_NAME;
+	case MODEL_EVENT_EXEC:
+		p->used_exec = true;
+		return PARAVER_TYPE_EXEC;
+	default:
+		return 0;
+	}
+}
+
+int prv_event(void *ctx, const struct model_event *e)
+{
+	struct paraver *p = ctx;
+	uint64_t time = e->time - p->info->begin;
+	uint32_t type, cpu = e->cpu == MODEL_NO_CPU ? 0 : e->cpu + 1;
+	int64_t value;
+
+	if (e->kind == MODEL_EVENT_SESSION)
+		return 0;
+	if (e->thread == MODEL_NO_THREAD || p->row_of[e->thread] == NONE) {
+		p->stats.no_row++;
+		return 0;
+	}
+	type = event_type(p, e, &value);
+	if (!type)
+		return 0;
+	if (e->left != MODEL_NO_THREAD && p->row_of[e->left] != NONE) {
+		int err = event_line(p, &p->rows[p->row_of[e->left]], 0, time, type, 0);
+
+		if (err)
+			return err;
+	}
+	return event_line(p, &p->rows[p->row_of[e->thread]], cpu, time, type, value);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which thread is shown in which row. A row each thread, as long as Paraver can count them; beyond
+ * that a thread gets the row of one of its process that had ended before it began.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "prv_int.h"
+
+#define PARAVER_MAX_ROWS 65535u
+#define PARAVER_MAX_TIME (1ull << 53) /* its times are doubles; below NUMBER_MAX */
+
+struct by_birth {
+	uint32_t process, thread;
+	uint64_t birth;
+};
+
+static int by_birth_compare(const void *a, const void *b)
+{
+	const struct by_birth *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->birth != y->birth)
+		return x->birth < y->birth ? -1 : 1;
+	return x->thread < y->thread ? -1 : 1;
+}
+
+static bool has_row(const struct model_info *info, const struct model_thread *t)
+{
+	return t->selected && t->birth < info->end && t->death > info->begin;
+}
+
+/* Rows of one task whose threads may have ended: a heap, earliest end on top. */
+struct ends {
+	struct end {
+		uint64_t death;
+		uint32_t row;
+	} * heap;
+	uint32_t nr;
+};
+
+static void ends_down(struct ends *e, uint32_t i)
+{
+	for (;;) {
+		uint32_t least = i;
+
+		for (uint32_t c = 2 * i + 1; c <= 2 * i + 2 && c < e->nr; c++) {
+			if (e->heap[c].death < e->heap[least].death)
+				least = c;
+		}
+		if (least == i)
+			return;
+		struct end swap = e->heap[i];
+
+		e->heap[i] = e->heap[least];
+		e->heap[least] = swap;
+		i = least;
+	}
+}
+
+static void ends_push(struct ends *e, uint64_t death, uint32_t row)
+{
+	uint32_t i = e->nr++;
+
+	while (i && e->heap[(i - 1) / 2].death > death) {
+		e->heap[i] = e->heap[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	e->heap[i] = (struct end){death, row};
+}
+
+/* Gives each of @n threads, sorted by process and birth, a row. Returns the number of rows. */
+static uint32_t assign(struct paraver *p, const struct by_birth *list, uint32_t n,
+		       struct ends *ends, bool share)
+{
+	uint32_t rows = 0;
+
+	p->stats.shared = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct model_thread *t = &p->info->threads[list[i].thread];
+
+		if (i == 0 || list[i].process != list[i - 1].process)
+			ends->nr = 0;
+		if (share && ends->nr && ends->heap[0].death < t->birth) {
+			p->row_of[list[i].thread] = ends->heap[0].row;
+			ends->heap[0].death = t->death;
+			ends_down(ends, 0);
+			p->stats.shared++;
+			continue;
+		}
+		p->row_of[list[i].thread] = rows;
+		if (share)
+			ends_push(ends, t->death, rows);
+		rows++;
+	}
+	return rows;
+}
+
+static void row_init(struct prv_row *row, uint32_t appl, uint32_t task, uint32_t thread)
+{
+	row->prefix_len =
+		(uint8_t)snprintf(row->prefix, sizeof(row->prefix),
+				  "%" PRIu32 ":%" PRIu32 ":%" PRIu32 ":", appl, task, thread);
+	row->begin = number_of(0);
+	row->owner = NONE;
+}
+
+/* Numbers tasks and rows, and lists for each row its threads. */
+static int number_rows(struct paraver *p, const struct by_birth *list, uint32_t n)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t row = p->row_of[list[i].thread];
+		struct prv_task *task = &p->tasks[p->nr_tasks - 1];
+
+		if (i == 0 || list[i].process != list[i - 1].process) {
+			task = &p->tasks[p->nr_tasks++];
+			task->process = list[i].process;
+			task->first_row = row;
+		}
+		if (p->rows[row].nr++ == 0) {
+			task->nr_rows++;
+			row_init(&p->rows[row], 1, p->nr_tasks, task->nr_rows);
+		}
+	}
+	for (uint32_t i = 0; i < p->nr_rows; i++) {
+		p->rows[i].first = at;
+		at += p->rows[i].nr;
+		p->rows[i].nr = 0;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		struct prv_row *row = &p->rows[p->row_of[list[i].thread]];
+
+		p->order[row->first + row->nr++] = list[i].thread;
+	}
+	for (uint32_t i = 0; i < p->nr_cpu_rows; i++)
+		row_init(&p->rows[p->nr_rows + i], 2, 1, i + 1);
+	return 0;
+}
+
+static uint32_t list_threads(struct paraver *p, struct by_birth *list)
+{
+	const struct model_info *info = p->info;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < info->nr_threads; i++) {
+		const struct model_thread *t = &info->threads[i];
+
+		p->row_of[i] = NONE;
+		if (has_row(info, t))
+			list[n++] = (struct by_birth){t->process, i, t->birth};
+	}
+	qsort(list, n, sizeof(*list), by_birth_compare);
+	return n;
+}
+
+static int objects_alloc(struct paraver *p, uint32_t n)
+{
+	p->rows = calloc((size_t)p->nr_rows + p->nr_cpu_rows, sizeof(*p->rows));
+	p->tasks = calloc(p->info->nr_processes + 1ull, sizeof(*p->tasks));
+	p->order = calloc(n, sizeof(*p->order));
+	p->cpu_tid = calloc(p->info->nr_cpus, sizeof(*p->cpu_tid));
+	return p->rows && p->tasks && p->order && p->cpu_tid ? 0 : -ENOMEM;
+}
+
+int objects_init(struct paraver *p)
+{
+	uint32_t limit = p->options.max_rows ? p->options.max_rows : PARAVER_MAX_ROWS;
+	size_t nr_threads = p->info->nr_threads;
+	struct by_birth *list = calloc(nr_threads + 1, sizeof(*list));
+	struct ends ends = {calloc(nr_threads + 1, sizeof(*ends.heap)), 0};
+	uint32_t n;
+	int err = -ENOMEM;
+
+	p->row_of = calloc(nr_threads + 1, sizeof(*p->row_of));
+	if (!list || !ends.heap || !p->row_of)
+		goto out;
+	n = list_threads(p, list);
+	err = -ENODATA;
+	if (!n)
+		goto out;
+	err = -EOVERFLOW;
+	if (p->info->end - p->info->begin > PARAVER_MAX_TIME)
+		goto out;
+	if (p->options.cpu_rows || p->options.wakeups == PARAVER_WAKEUPS_ALL)
+		p->nr_cpu_rows = p->info->nr_cpus;
+	p->nr_rows = assign(p, list, n, &ends, false);
+	if ((uint64_t)p->nr_rows + p->nr_cpu_rows > limit)
+		p->nr_rows = assign(p, list, n, &ends, true);
+	err = -E2BIG;
+	if ((uint64_t)p->nr_rows + p->nr_cpu_rows > limit)
+		goto out;
+	err = objects_alloc(p, n);
+	if (!err)
+		err = number_rows(p, list, n);
+	p->stats.rows = p->nr_rows;
+	p->stats.tasks = p->nr_tasks;
+out:
+	free(list);
+	free(ends.heap);
+	return err;
+}
+
+void objects_fini(struct paraver *p)
+{
+	free(p->rows);
+	free(p->tasks);
+	free(p->order);
+	free(p->row_of);
+	free(p->cpu_tid);
+}
+
+/* The date is that of the window's begin, in UTC, so that the same trace always gives the same
+ * file. */
+char *objects_header(const struct paraver *p)
+{
+	const struct manifest *man = p->info->manifest;
+	int64_t begin_ns = (int64_t)((double)man->begin / (double)man->frequency * 1e9);
+	time_t when =
+		(time_t)((man->realtime_offset + begin_ns + (int64_t)p->info->begin) / 1000000000);
+	char date[64] = "01/01/1970 at 00:00";
+	char *text = NULL;
+	size_t size;
+	struct tm tm;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return NULL;
+	if (gmtime_r(&when, &tm))
+		strftime(date, sizeof(date), "%d/%m/%Y at %H:%M", &tm);
+	fprintf(f, "#Paraver (%s):%" PRIu64 "_ns:1(%" PRIu32 "):%d:%" PRIu32 "(", date,
+		p->info->end - p->info->begin, p->info->nr_cpus, p->nr_cpu_rows ? 2 : 1,
+		p->nr_tasks);
+	for (uint32_t i = 0; i < p->nr_tasks; i++)
+		fprintf(f, "%s%" PRIu32 ":1", i ? "," : "", p->tasks[i].nr_rows);
+	fputc(')', f);
+	if (p->nr_cpu_rows)
+		fprintf(f, ":1(%" PRIu32 ":1)", p->nr_cpu_rows);
+	fputc('\n', f);
+	if (fclose(f)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}

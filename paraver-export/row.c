@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* X.row: the names of Paraver's objects. A thread is "NAME [TID]", a process "NAME [PID]". */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "prv_int.h"
+
+void label_write(FILE *f, const char *text)
+{
+	for (const unsigned char *c = (const unsigned char *)text; c && *c; c++) {
+		if (*c == '\n')
+			fputs("\\n", f);
+		else if (*c == '\t')
+			fputs("\\t", f);
+		else if (*c < 0x20 || *c == 0x7f)
+			fprintf(f, "\\x%02x", *c);
+		else
+			fputc(*c, f);
+	}
+}
+
+static void thread_name(FILE *f, const struct thread_entry *e)
+{
+	label_write(f, e->name && *e->name ? e->name : e->comm);
+	fprintf(f, " [%" PRIu32 "]", e->tid);
+}
+
+static void write_rows(const struct paraver *p, FILE *f)
+{
+	for (uint32_t i = 0; i < p->nr_rows; i++) {
+		const struct prv_row *row = &p->rows[i];
+
+		thread_name(f, p->info->threads[p->order[row->first]].entry);
+		if (row->nr > 1)
+			fprintf(f, " (and %" PRIu32 " later)", row->nr - 1);
+		fputc('\n', f);
+	}
+	for (uint32_t i = 0; i < p->nr_cpu_rows; i++)
+		fprintf(f, "CPU %" PRIu32 "\n", i);
+}
+
+/* Rows that several threads share, one after the other: said as comments, which Paraver skips. */
+static void write_shared(const struct paraver *p, FILE *f)
+{
+	if (!p->stats.shared)
+		return;
+	fprintf(f, "# There are more threads than Paraver has rows; these rows are shared.\n");
+	for (uint32_t i = 0; i < p->nr_rows; i++) {
+		const struct prv_row *row = &p->rows[i];
+
+		for (uint32_t k = 0; row->nr > 1 && k < row->nr; k++) {
+			const struct model_thread *t = &p->info->threads[p->order[row->first + k]];
+
+			fprintf(f, "# row %.*s from %" PRIu64 " ns: ", row->prefix_len - 1,
+				row->prefix,
+				t->birth > p->info->begin ? t->birth - p->info->begin : 0);
+			thread_name(f, t->entry);
+			fputc('\n', f);
+		}
+	}
+	fputc('\n', f);
+}
+
+int row_write(const struct paraver *p, FILE *f)
+{
+	const struct manifest *man = p->info->manifest;
+
+	fprintf(f, "LEVEL CPU SIZE %" PRIu32 "\n", p->info->nr_cpus);
+	for (uint32_t i = 0; i < p->info->nr_cpus; i++)
+		fprintf(f, "CPU %" PRIu32 "\n", i);
+	fputs("\nLEVEL NODE SIZE 1\n", f);
+	label_write(f, man->hostname && *man->hostname ? man->hostname : "node");
+	fprintf(f, "\n\nLEVEL THREAD SIZE %" PRIu32 "\n", p->nr_rows + p->nr_cpu_rows);
+	write_rows(p, f);
+	fputc('\n', f);
+	write_shared(p, f);
+	fprintf(f, "LEVEL TASK SIZE %" PRIu32 "\n", p->nr_tasks + !!p->nr_cpu_rows);
+	for (uint32_t i = 0; i < p->nr_tasks; i++) {
+		const struct process_entry *e = &p->info->processes[p->tasks[i].process];
+
+		label_write(f, e->name && *e->name ? e->name : "process");
+		fprintf(f, " [%" PRIu32 "]\n", e->pid);
+	}
+	if (p->nr_cpu_rows)
+		fputs("CPUs\n", f);
+	fprintf(f, "\nLEVEL APPL SIZE %d\ntraced processes\n", p->nr_cpu_rows ? 2 : 1);
+	if (p->nr_cpu_rows)
+		fputs("CPUs\n", f);
+	return ferror(f) ? -EIO : 0;
+}

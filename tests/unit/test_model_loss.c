@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* What is missing is UNKNOWN: lost records, missing packets, pauses. One behaviour a test. */
+#include "test_model_feed.h"
+
+/* 100 runs on CPU 0, 101 sleeps, 200 is ready, all known at 10. */
+static struct feed *feed_three(void)
+{
+	struct feed *f = feed_usual(false);
+
+	feed_start(f, NULL);
+	feed_packet(f, 0, 0, 40, 0, 0, 0);
+	feed_packet(f, 1, 0, 40, 0, 0, 0);
+	feed_dump(f, 10, 101, S, 0);
+	feed_dump(f, 10, 200, S, 0);
+	feed_switch(f, 0, 10, 0, R, 100);
+	feed_wake(f, 1, 10, 7, 200, 10);
+	return f;
+}
+
+START_TEST(after_a_loss_all_is_unknown_until_evidence)
+{
+	struct feed *f = feed_three();
+
+	/* The merge steps into the next packet of CPU 0 after its last event, at 40. */
+	FEED(f, 0, 40, sched_waking, .tid = 1);
+	feed_packet(f, 0, 60, 90, 5, 0, 0);
+	FEED(f, 1, 50, sched_wakeup, .tid = 101);
+	FEED(f, 0, 60, lost_records, .type = 1, .count = 5, .first = 42, .last = 58);
+	feed_switch(f, 0, 70, 100, S, 101);
+	feed_end(f);
+	ck_assert_str_eq(f->thread_log[0],
+			 "unknown 0-10, run@0 10-40, unknown 40-70, sleep 70-1000");
+	ck_assert_str_eq(f->thread_log[1],
+			 "unknown 0-10, sleep 10-40, unknown 40-70, run@0 70-1000");
+	ck_assert_str_eq(f->thread_log[2], "unknown 0-10, ready 10-40, unknown 40-1000");
+	ck_assert_str_eq(f->cpu_log[0],
+			 "unknown 0-10, target=100 10-40, unknown 40-70, target=101 70-1000");
+	ck_assert_str_eq(f->damages, "0 40-60 5");
+	ck_assert_uint_eq(f->counts.lost, 5);
+	ck_assert_uint_eq(f->counts.contradictions, 0);
+	ck_assert_str_eq(f->running, "10:1 40:0 70:1");
+	feed_free(f);
+}
+END_TEST
+
+START_TEST(a_thread_on_another_cpu_goes_on_running)
+{
+	struct feed *f = feed_three();
+
+	feed_packet(f, 1, 60, 90, 1, 0, 0);
+	feed_switch(f, 0, 70, 100, S, 0);
+	feed_end(f);
+	ck_assert_str_eq(f->thread_log[0], "unknown 0-10, run@0 10-70, sleep 70-1000");
+	ck_assert_str_eq(f->thread_log[1], "unknown 0-10, sleep 10-40, unknown 40-1000");
+	feed_free(f);
+}
+END_TEST
+
+START_TEST(while_records_are_missing_only_running_is_believed)
+{
+	struct feed *f = feed_three();
+
+	feed_packet(f, 1, 60, 90, 1, 0, 0);
+	feed_switch(f, 0, 45, 100, S, 200);
+	feed_switch(f, 0, 50, 200, S, 0);
+	feed_switch(f, 0, 65, 0, R, 101);
+	feed_switch(f, 0, 80, 101, S, 0);
+	feed_end(f);
+	ck_assert_str_eq(f->thread_log[0], "unknown 0-10, run@0 10-45, unknown 45-1000");
+	ck_assert_str_eq(f->thread_log[2],
+			 "unknown 0-10, ready 10-40, unknown 40-45, run@0 45-50, unknown 50-1000");
+	ck_assert_str_eq(f->thread_log[1], "unknown 0-10, sleep 10-40, unknown 40-65, "
+					   "run@0 65-80, sleep 80-1000");
+	feed_free(f);
+}
+END_TEST
+
+START_TEST(a_missing_packet_is_a_loss)
+{
+	struct feed *f = feed_three();
+
+	feed_packet(f, 0, 60, 90, 0, 1, 0);
+	feed_end(f);
+	ck_assert_str_eq(f->damages, "0 40-60 0");
+	ck_assert_str_eq(f->thread_log[0], "unknown 0-10, run@0 10-40, unknown 40-1000");
+	feed_free(f);
+}
+END_TEST
+
+START_TEST(a_loss_that_no_header_told_cuts_what_is_open)
+{
+	struct feed *f = feed_three();
+
+	FEED(f, 0, 60, lost_records, .type = 0, .count = 3, .first = 42, .last = 58);
+	feed_switch(f, 0, 70, 0, R, 101);
+	feed_end(f);
+	ck_assert_str_eq(f->thread_log[0], "unknown 0-10, run@0 10-42, unknown 42-1000");
+	ck_assert_str_eq(f->thread_log[1],
+			 "unknown 0-10, sleep 10-42, unknown 42-70, run@0 70-1000");
+	ck_assert_str_eq(f->damages, "0 42-58 3");
+	feed_free(f);
+}
+END_TEST
+
+START_TEST(a_thread_born_after_a_loss_did_not_exist_before)
+{
+	struct feed *f = feed_new(false);
+
+	feed_process(f, 100, "java");
+	feed_thread(f, 101, 100, 70, ALIVE, "late");
+	feed_thread(f, 102, 100, 50, ALIVE, "in the gap");
+	feed_start(f, NULL);
+	feed_packet(f, 0, 0, 40, 0, 0, 0);
+	feed_packet(f, 0, 60, 90, 1, 0, 0);
+	feed_fork(f, 1, 50, 7, 102);
+	feed_fork(f, 1, 70, 7, 101);
+	FEED(f, 1, 71, sched_wakeup_new, .tid = 101);
+	feed_end(f);
+	ck_assert_str_eq(f->thread_log[0], "none 0-71, ready 71-1000");
+	ck_assert_str_eq(f->thread_log[1], "none 0-50, unknown 50-1000");
+	feed_free(f);
+}
+END_TEST
+
+START_TEST(an_exit_is_final_and_known_from_the_tables)
+{
+	struct feed *f = feed_new(false);
+
+	feed_process(f, 100, "java");
+	feed_thread(f, 101, 100, ALIVE, 30, "gone");
+	feed_thread(f, 102, 100, ALIVE, 50, "lost its end");
+	feed_thread(f, 103, 100, ALIVE, 80, "freed");
+	feed_start(f, NULL);
+	feed_switch(f, 0, 10, 0, R, 101);
+	feed_switch(f, 0, 30, 101, X, 102);
+	feed_packet(f, 0, 0, 40, 0, 0, 0);
+	feed_packet(f, 0, 60, 90, 1, 0, 0);
+	FEED(f, 1, 80, sched_process_free, .tid = 103);
+	feed_end(f);
+	ck_assert_str_eq(f->thread_log[0], "unknown 0-10, run@0 10-30, exited 30-1000");
+	/* Its last switch-out was lost; the tables know of its end from elsewhere. */
+	ck_assert_str_eq(f->thread_log[1],
+			 "unknown 0-30, run@0 30-40, unknown 40-50, exited 50-1000");
+	ck_assert_str_eq(f->thread_log[2], "unknown 0-80, exited 80-1000");
+	feed_free(f);
+}
+END_TEST
+
+START_TEST(between_pause_and_the_dump_after_resume_all_is_unknown)
+{
+	struct feed *f = feed_three();
+
+	FEED(f, FEED_RECORDER, 50, session_mark, .mark = JIS_MARK_PAUSE);
+	feed_switch(f, 0, 51, 100, S, 101);
+	FEED(f, FEED_RECORDER, 80, session_mark, .mark = JIS_MARK_RESUME);
+	feed_dump(f, 85, 100, S, 0);
+	feed_dump(f, 86, 101, R, 0);
+	feed_switch(f, 0, 90, 101, S, 0);
+	feed_end(f);
+	ck_assert_str_eq(f->thread_log[0],
+			 "unknown 0-10, run@0 10-50, unknown 50-85, sleep 85-1000");
+	ck_assert_str_eq(f->thread_log[1], "unknown 0-10, sleep 10-50, unknown 50-86, run@0 86-90, "
+					   "sleep 90-1000");
+	ck_assert_str_eq(f->thread_log[2], "unknown 0-10, ready 10-50, unknown 50-1000");
+	ck_assert_str_eq(f->cpu_log[0], "unknown 0-10, target=100 10-50, unknown 50-86, "
+					"target=101 86-90, unknown 90-1000");
+	ck_assert_str_eq(f->events, "50 session 2, 80 session 3");
+	feed_free(f);
+}
+END_TEST
+
+START_TEST(damages_of_the_manifest_count)
+{
+	struct damage_entry damage = {.path = (char *)"kernel/cpu-1",
+				      .begin = 40,
+				      .end = TIME_NONE,
+				      .reason = (char *)"cut off"};
+	struct stream_entry stream = {.path = (char *)"kernel/cpu-1", .instance = 1};
+	struct feed *f = feed_usual(false);
+
+	f->man.damages = &damage;
+	f->man.nr_damages = 1;
+	f->man.streams = &stream;
+	f->man.nr_streams = 1;
+	feed_start(f, NULL);
+	feed_dump(f, 10, 100, S, 0);
+	feed_switch(f, 0, 60, 0, R, 101);
+	feed_switch(f, 0, 70, 101, S, 0);
+	feed_end(f);
+	ck_assert_str_eq(f->thread_log[0], "unknown 0-10, sleep 10-40, unknown 40-1000");
+	ck_assert_str_eq(f->thread_log[1], "unknown 0-60, run@0 60-70, unknown 70-1000");
+	ck_assert_str_eq(f->damages, "1 40-1000 0");
+	feed_free(f);
+}
+END_TEST
+
+START_TEST(a_wakeup_of_an_unknown_thread_is_a_link_only_if_it_ended_a_wait)
+{
+	struct feed *f = feed_usual(false);
+
+	feed_start(f, NULL);
+	feed_wake(f, 1, 20, 7, 100, 21);
+	feed_wake(f, 1, 20, 7, 101, 21);
+	feed_switch(f, 0, 30, 0, R, 100);
+	feed_switch(f, 2, 40, 101, S, 0);
+	feed_end(f);
+	ck_assert_str_eq(f->wakeups, "100<-7@1 20-21");
+	ck_assert_str_eq(f->thread_log[0], "unknown 0-21, ready 21-30, run@0 30-1000");
+	ck_assert_str_eq(f->thread_log[1], "unknown 0-21, run@2 21-40, sleep 40-1000");
+	feed_free(f);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("model_loss");
+	TCase *t = tcase_create("loss");
+	SRunner *runner = srunner_create(s);
+	int failed;
+
+	tcase_add_test(t, after_a_loss_all_is_unknown_until_evidence);
+	tcase_add_test(t, a_thread_on_another_cpu_goes_on_running);
+	tcase_add_test(t, while_records_are_missing_only_running_is_believed);
+	tcase_add_test(t, a_missing_packet_is_a_loss);
+	tcase_add_test(t, a_loss_that_no_header_told_cuts_what_is_open);
+	tcase_add_test(t, a_thread_born_after_a_loss_did_not_exist_before);
+	tcase_add_test(t, an_exit_is_final_and_known_from_the_tables);
+	tcase_add_test(t, between_pause_and_the_dump_after_resume_all_is_unknown);
+	tcase_add_test(t, damages_of_the_manifest_count);
+	tcase_add_test(t, a_wakeup_of_an_unknown_thread_is_a_link_only_if_it_ended_a_wait);
+	suite_add_tcase(s, t);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}
