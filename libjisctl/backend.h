@@ -50,7 +50,8 @@ struct backend_ops {
 	 * call for that CPU. Returns 1, 0 (none) or -errno. */
 	int (*get_packet)(struct backend *b, uint32_t cpu, const struct jis_packet_header **packet);
 	int (*counts)(struct backend *b, uint32_t cpu, struct backend_counts *out);
-	int (*poll_fd)(const struct backend *b); /* readable when get_packet may have some; -1: none, poll by time */
+	int (*poll_fd)(const struct backend *b); /* readable when get_packet may have some; -1:
+						    none, poll by time */
 	bool (*is_target)(struct backend *b, pid_t pid); /* pid: host's thread group id */
 	/* What cannot be given: NULL-terminated texts for the manifest, static. */
 	const char *const *missing;

@@ -17,6 +17,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 struct jisctl_session;
 
@@ -27,16 +28,17 @@ enum jisctl_clock { JISCTL_CLOCK_AUTO = 0, JISCTL_CLOCK_TSC = 1, JISCTL_CLOCK_RA
 enum jisctl_level { JISCTL_INFO = 0, JISCTL_WARNING = 1, JISCTL_ERROR = 2 };
 
 struct jisctl_options {
-	size_t size;		/* sizeof(struct jisctl_options); members beyond it are defaults */
-	const char *directory;	/* of the trace; must not exist or be empty */
+	size_t size;	       /* sizeof(struct jisctl_options); members beyond it are defaults */
+	const char *directory; /* of the trace; must not exist or be empty */
 	enum jisctl_backend backend;
 	enum jisctl_clock clock;
-	uint64_t buffer_bytes;	/* kernel rings in all; 0 = smaller of 64 MiB and 1 % of RAM; else 64 KiB a CPU to half of RAM */
-	uint64_t pool_bytes;	/* user pool of each process; 0 = 16 MiB; 256 KiB to 1 GiB */
-	uint64_t max_bytes;	/* stop when the trace is this large; 0 = no limit */
-	uint32_t flush_ms;	/* 0 = 500; 10 to 60000 */
-	int all_switches;	/* record each switch of each CPU */
-	const char *command;	/* for the manifest; may be NULL */
+	uint64_t buffer_bytes; /* kernel rings in all; 0 = smaller of 64 MiB and 1 % of RAM; else 64
+				  KiB a CPU to half of RAM */
+	uint64_t pool_bytes;   /* user pool of each process; 0 = 16 MiB; 256 KiB to 1 GiB */
+	uint64_t max_bytes;    /* stop when the trace is this large; 0 = no limit */
+	uint32_t flush_ms;     /* 0 = 500; 10 to 60000 */
+	int all_switches;      /* record each switch of each CPU */
+	const char *command;   /* for the manifest; may be NULL */
 	void (*log)(void *ctx, enum jisctl_level level, const char *text);
 	void *log_ctx;
 };
@@ -71,7 +73,8 @@ int jisctl_session_resume(struct jisctl_session *s);
 /**
  * jisctl_session_run - moves records from the buffers to disk until @timeout_ms is over (-1: no
  * limit), jisctl_session_wake() is called, or the recording must end.
- * Returns 0 (timeout or woken), 1 (must end: size limit), or -errno (-ENOSPC...: must end).
+ * Returns 0 (timeout or woken), 1 (must end: size limit, or `jis stop`; see
+ * jisctl_session_end_reason()), or -errno (-ENOSPC...: must end).
  */
 int jisctl_session_run(struct jisctl_session *s, int timeout_ms);
 
@@ -94,14 +97,31 @@ struct jisctl_counts {
 };
 int jisctl_session_counts(const struct jisctl_session *s, struct jisctl_counts *out);
 
+/**
+ * jisctl_session_end_reason - why the session itself wants to end or has ended: "max-size", "disk
+ * full", "write error", "stopped by jis"; NULL while it does not. It goes before the reason given
+ * to stop().
+ */
+const char *jisctl_session_end_reason(const struct jisctl_session *s);
+
+/* Ends the recording if it was not stopped, and frees all. NULL is allowed. */
 void jisctl_session_destroy(struct jisctl_session *s);
+
+/**
+ * jisctl_control - asks the recorder that writes into @directory, in another process.
+ * @command: "pause", "resume", "status" or "stop".
+ * @reply: at most @n bytes of text for people, also after an error.
+ * Returns 0; -ENOENT or -ECONNREFUSED (no recording is under way there); -EACCES; -EINVAL (no such
+ * command); -EALREADY (it is paused, or is not); -ETIMEDOUT (no answer within 10 seconds).
+ */
+int jisctl_control(const char *directory, const char *command, char *reply, size_t n);
 
 /* What works on this host, for `jis doctor`. */
 struct jisctl_check {
-	const char *name;   /* short, stable: "root", "module", "tracefs", "clock", ... */
-	int ok;		    /* 1 works, 0 does not, -1 works with limits */
+	const char *name; /* short, stable: "root", "module", "tracefs", "clock", ... */
+	int ok;		  /* 1 works, 0 does not, -1 works with limits */
 	char detail[256];
-	char remedy[256];   /* empty when ok */
+	char remedy[256]; /* empty when ok */
 };
 /* Fills up to @n checks, returns how many there are. */
 int jisctl_doctor(struct jisctl_check *checks, int n);
@@ -128,6 +148,7 @@ uint32_t jisctl_name(struct jis_writer *w, const char *name);
 void jisctl_begin(struct jis_writer *w, uint32_t name);
 void jisctl_end(struct jis_writer *w, uint32_t name);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Both ends of the control socket. A connection is one command: it is served when it is accepted,
+ * and one that does not send at once is dropped, so nobody can hold the recorder up.
+ */
+#include "control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "jisctl.h"
+
+#define CLIENT_TIMEOUT_S 10
+#define REQUEST_TIMEOUT_MS 200
+
+int control_open(struct control_server *s, int dirfd)
+{
+	return unix_listen_at(&s->listener, dirfd, CONTROL_SOCKET);
+}
+
+static bool peer_allowed(int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
+	       (peer.uid == 0 || peer.uid == geteuid());
+}
+
+static void serve(struct control_server *s, int fd)
+{
+	struct control_reply reply = {.error = -EACCES};
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	struct control_request request;
+
+	if (poll(&p, 1, REQUEST_TIMEOUT_MS) != 1 ||
+	    recv(fd, &request, sizeof(request), MSG_DONTWAIT) != (ssize_t)sizeof(request))
+		return;
+	request.command[sizeof(request.command) - 1] = 0;
+	if (peer_allowed(fd))
+		reply.error = s->command(s->ctx, request.command, reply.text);
+	if (send(fd, &reply, sizeof(reply), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		return; /* who asked is gone */
+}
+
+void control_run(struct control_server *s)
+{
+	int fd;
+
+	while ((fd = accept4(s->listener.fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+		serve(s, fd);
+		close(fd);
+	}
+}
+
+void control_close(struct control_server *s)
+{
+	unix_unlisten(&s->listener);
+}
+
+static int ask(int fd, const char *command, struct control_reply *reply)
+{
+	struct timeval timeout = {.tv_sec = CLIENT_TIMEOUT_S};
+	struct control_request request = {.command = ""};
+	ssize_t n;
+
+	snprintf(request.command, sizeof(request.command), "%s", command);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+	if (send(fd, &request, sizeof(request), MSG_NOSIGNAL) < 0)
+		return -errno;
+	n = recv(fd, reply, sizeof(*reply), 0);
+	if (n < 0)
+		return errno == EAGAIN ? -ETIMEDOUT : -errno;
+	return n == (ssize_t)sizeof(*reply) ? 0 : -ECONNREFUSED;
+}
+
+int jisctl_control(const char *directory, const char *command, char *reply, size_t n)
+{
+	int dirfd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd, err;
+	struct control_reply answer = {.text = ""};
+
+	if (n)
+		reply[0] = 0;
+	if (dirfd < 0)
+		return -errno;
+	fd = unix_connect_at(dirfd, CONTROL_SOCKET);
+	close(dirfd);
+	if (fd < 0)
+		return fd;
+	err = ask(fd, command, &answer);
+	close(fd);
+	if (err)
+		return err;
+	answer.text[sizeof(answer.text) - 1] = 0;
+	if (n)
+		snprintf(reply, n, "%s", answer.text);
+	return answer.error;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Numbers of this host. Private to libjisctl.
+ */
+#ifndef JISCTL_HOST_H
+#define JISCTL_HOST_H
+
+#include <stdint.h>
+
+uint32_t host_possible_cpus(void);  /* highest number + 1, at least 1 */
+uint64_t host_memory(void);	    /* bytes of RAM */
+uint64_t host_default_buffer(void); /* kernel rings in all: the smaller of 64 MiB and 1 % of RAM */
+
+#endif /* JISCTL_HOST_H */

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Processes that write themselves: a directory each, a stream for each slot that was ever used.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "proc.h"
+#include "recorder_private.h"
+
+#define DIRECTORY_TRIES 1000
+
+/* jvm-PID-START; a process that execs and comes again gets -2, -3... */
+static int directory_make(struct recorder_process *p, enum jis_agent_kind kind, uint64_t start)
+{
+	const char *what = kind == JIS_KIND_JVM ? "jvm" : "process";
+	char suffix[16] = "";
+	int i;
+
+	for (i = 2; i < DIRECTORY_TRIES; i++) {
+		snprintf(p->directory, sizeof(p->directory), "%s-%u-%llu%s", what, p->pid,
+			 (unsigned long long)start, suffix);
+		if (mkdirat(p->r->dirfd, p->directory, 0755) == 0)
+			break;
+		if (errno != EEXIST)
+			return -errno;
+		snprintf(suffix, sizeof(suffix), "-%d", i);
+	}
+	p->dirfd = openat(p->r->dirfd, p->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return p->dirfd < 0 ? -errno : 0;
+}
+
+int recorder_process_add(struct recorder *r, const struct recorder_process_params *params,
+			 struct recorder_process **out)
+{
+	struct recorder_process *p = calloc(1, sizeof(*p));
+	struct proc_stat st = {.start_ticks = 0};
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	p->r = r;
+	p->dirfd = -1;
+	p->pid = params->pid;
+	p->own_pid = params->own_pid;
+	p->vm_version = params->vm_version;
+	memcpy(p->uuid, params->uuid, sizeof(p->uuid));
+	proc_stat_read((pid_t)p->pid, (pid_t)p->pid, &st);
+	p->start_time = st.start_time;
+	snprintf(p->name, sizeof(p->name), "%s", st.comm);
+	if (params->vm)
+		snprintf(p->vm, sizeof(p->vm), "%s", params->vm);
+	err = directory_make(p, params->kind, st.start_ticks);
+	if (!err)
+		err = recorder_metadata(r, p);
+	if (err) {
+		if (p->dirfd >= 0)
+			unlinkat(r->dirfd, p->directory, AT_REMOVEDIR);
+		recorder_process_free(p);
+		return err;
+	}
+	*r->last_process = p;
+	r->last_process = &p->next;
+	r->nr_processes++;
+	*out = p;
+	/* So that `jis recover` knows it. */
+	recorder_manifest(r, false, r->clocks[0].ticks, r->clocks[0].ticks, NULL);
+	return 0;
+}
+
+/* The stream of @slot, made when it is new. */
+static struct recorder_stream *slot_stream(struct recorder_process *p, uint32_t slot)
+{
+	struct recorder_stream **more;
+	uint32_t nr = p->nr_slots ? p->nr_slots : 16;
+
+	while (nr <= slot)
+		nr *= 2;
+	if (nr != p->nr_slots) {
+		more = realloc(p->slots, nr * sizeof(*more));
+		if (!more)
+			return NULL;
+		memset(more + p->nr_slots, 0, (nr - p->nr_slots) * sizeof(*more));
+		p->slots = more;
+		p->nr_slots = nr;
+	}
+	if (!p->slots[slot]) {
+		p->slots[slot] = calloc(1, sizeof(struct recorder_stream));
+		if (p->slots[slot]) {
+			p->slots[slot]->stream_class =
+				slot == JIS_POOL_DICT_SLOT ? JIS_STREAM_DICT : JIS_STREAM_USER;
+			p->slots[slot]->instance = slot;
+		}
+	}
+	return p->slots[slot];
+}
+
+/* The file, and the empty packet with which each stream begins. */
+static int slot_begin(struct recorder_process *p, struct recorder_stream *s,
+		      const struct jis_packet_header *first)
+{
+	struct jis_packet_header empty = *first;
+	char name[32] = "dict";
+	int err;
+
+	if (s->instance != JIS_POOL_DICT_SLOT)
+		snprintf(name, sizeof(name), "slot-%llu", (unsigned long long)s->instance);
+	err = recorder_stream_make(p->r, s, p->dirfd, p->directory, name);
+	if (err)
+		return recorder_fail(p->r, err);
+	empty.timestamp_end = empty.timestamp_begin;
+	empty.content_size = empty.packet_size = JIS_PACKET_HEADER_SIZE * 8;
+	empty.packet_seq = 0;
+	empty.events_discarded = 0;
+	empty.flags = 0;
+	return recorder_stream_put(p->r, s, &empty, false);
+}
+
+int recorder_process_packet(void *ctx, uint32_t slot, const struct jis_packet_header *packet,
+			    uint32_t skip, bool open)
+{
+	struct recorder_process *p = ctx;
+	struct recorder_stream *s;
+	int err;
+
+	if (p->r->error)
+		return p->r->error;
+	s = slot_stream(p, slot);
+	if (!s)
+		return recorder_fail(p->r, -ENOMEM);
+	if (!s->writer) {
+		err = slot_begin(p, s, packet);
+		if (err)
+			return err;
+	}
+	err = recorder_stream_put(p->r, s, packet, open);
+	if (err)
+		return err;
+	return recorder_fail(p->r, thread_table_add_packet(p->r->threads, p->pid, packet, skip));
+}
+
+static uint64_t sum(const uint64_t *counts)
+{
+	uint64_t n = 0;
+	int i;
+
+	for (i = 0; i < JIS_MAX_EVENT_ID; i++)
+		n += counts[i];
+	return n;
+}
+
+/* Records for which no thread got a slot belong to no stream: the first one takes them. */
+static void count_no_slot(struct recorder_process *p, const struct pool *pool,
+			  struct recorder_stream *s)
+{
+	uint64_t total = 0, n;
+	char text[256];
+	uint32_t i;
+
+	for (i = 1; i < JIS_MAX_EVENT_ID; i++) {
+		n = pool_no_slot(pool, i);
+		if (n >> 56)
+			continue;
+		s->produced[i] += n;
+		s->lost[i] += n;
+		total += n;
+	}
+	if (!total)
+		return;
+	snprintf(text, sizeof(text),
+		 "%s: %llu records of threads for which there was no slot (of %u) are lost; a "
+		 "larger "
+		 "pool has more",
+		 p->directory, (unsigned long long)total, pool_slots(pool));
+	recorder_note(p->r, text);
+}
+
+static void note_damage(struct recorder_process *p, uint32_t slot, uint64_t damaged)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "%s/slot-%u: %llu packets made no sense and were left out",
+		 p->directory, slot, (unsigned long long)damaged);
+	recorder_note(p->r, text);
+}
+
+void recorder_process_end(struct recorder_process *p, const struct pool *pool)
+{
+	struct recorder_stream *first = NULL;
+	struct pool_counts counts;
+	uint32_t i;
+
+	p->ended = true;
+	for (i = 0; i < pool_slots(pool); i++) {
+		struct recorder_stream *s = i < p->nr_slots ? p->slots[i] : NULL;
+
+		pool_counts(pool, i, &counts);
+		if (counts.damaged)
+			note_damage(p, i, counts.damaged);
+		if (!s)
+			continue;
+		memcpy(s->produced, counts.produced, sizeof(s->produced));
+		memcpy(s->stored, counts.stored, sizeof(s->stored));
+		memcpy(s->lost, counts.lost, sizeof(s->lost));
+		s->counted = true;
+		if (!first || first->instance == JIS_POOL_DICT_SLOT)
+			first = s;
+	}
+	if (first)
+		count_no_slot(p, pool, first);
+	for (i = 0; i < p->nr_slots; i++) {
+		if (!p->slots[i])
+			continue;
+		p->r->produced += sum(p->slots[i]->produced);
+		p->r->stored += sum(p->slots[i]->stored);
+		p->r->lost += sum(p->slots[i]->lost);
+		recorder_stream_close(p->r, p->slots[i]);
+	}
+	close(p->dirfd);
+	p->dirfd = -1;
+}
+
+void recorder_process_free(struct recorder_process *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->nr_slots; i++) {
+		if (p->slots[i])
+			recorder_stream_close(p->r, p->slots[i]);
+		free(p->slots[i]);
+	}
+	free(p->slots);
+	if (p->dirfd >= 0)
+		close(p->dirfd);
+	free(p);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Unix sockets by path. One in a directory with a long path is reached through /proc/self/fd,
+ * because the path of a socket has 107 bytes at most.
+ */
+#include "unix_socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define BACKLOG 64
+#define RUN_DIRECTORY "/run/jis"
+
+static int listen_at(struct unix_listener *l, const char *path, mode_t mode)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int err;
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	l->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (l->fd < 0)
+		return -errno;
+	if (bind(l->fd, (struct sockaddr *)&address, sizeof(address)))
+		goto err_close;
+	if (chmod(path, mode) || listen(l->fd, BACKLOG))
+		goto err_unlink;
+	snprintf(l->path, sizeof(l->path), "%s", path);
+	return 0;
+
+err_unlink:
+	err = -errno;
+	unlink(path);
+	errno = -err;
+err_close:
+	err = -errno;
+	close(l->fd);
+	l->fd = -1;
+	return err;
+}
+
+int unix_listen_private(struct unix_listener *l)
+{
+	const char *tmp = getenv("TMPDIR");
+	char path[128];
+	int err;
+
+	memset(l, 0, sizeof(*l));
+	l->fd = -1;
+	mkdir(RUN_DIRECTORY, 0711);
+	snprintf(l->directory, sizeof(l->directory), RUN_DIRECTORY "/XXXXXX");
+	if (!mkdtemp(l->directory)) {
+		if (!tmp || strlen(tmp) > sizeof(l->directory) - 16)
+			tmp = "/tmp";
+		snprintf(l->directory, sizeof(l->directory), "%.75s/jis-XXXXXX", tmp);
+		if (!mkdtemp(l->directory))
+			l->directory[0] = 0;
+	}
+	if (!l->directory[0])
+		return -errno;
+	snprintf(path, sizeof(path), "%s/agent", l->directory);
+	err = chmod(l->directory, 0711) ? -errno : listen_at(l, path, 0666);
+	if (err)
+		unix_unlisten(l);
+	return err;
+}
+
+int unix_listen_at(struct unix_listener *l, int dirfd, const char *name)
+{
+	char path[64];
+	mode_t mask;
+	int err;
+
+	memset(l, 0, sizeof(*l));
+	l->fd = -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/%.32s", dirfd, name);
+	mask = umask(0177);
+	err = listen_at(l, path, 0600);
+	umask(mask);
+	return err;
+}
+
+int unix_connect_at(int dirfd, const char *name)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), err;
+
+	if (fd < 0)
+		return -errno;
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%.32s", dirfd, name);
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+void unix_unlisten(struct unix_listener *l)
+{
+	if (l->fd >= 0) {
+		close(l->fd);
+		unlink(l->path);
+	}
+	if (l->directory[0])
+		rmdir(l->directory);
+	l->fd = -1;
+	l->directory[0] = 0;
+}

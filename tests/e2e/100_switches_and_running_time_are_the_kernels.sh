@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Each switch of each thread is in the trace, its running time is that of the kernel's book within 1 %,
+# each marker is there in its order; with both clocks, with and without the switches of all others.
+. "$(dirname "$0")/lib_jisctl.sh"
+
+run() { # NAME OPTION...
+	local name=$1 before steal
+	shift
+	before=$(steal_ns)
+	minirec "$@" "$TESTDIR/$name" -- "$WITNESS" 2 3000 20000 >"$TESTDIR/$name.out"
+	steal=$(($(steal_ns) - before))
+	counts "$TESTDIR/$name"
+	python3 "$CHECKERS/witness.py" "$TESTDIR/$name" "$TESTDIR/$name.out" --steal "$steal" || fail "$name"
+}
+
+run auto
+run raw -c raw
+run all -a
+run fast-flush -f 10
