@@ -63,6 +63,8 @@ BENCH_SRC := $(wildcard tests/bench/*.c)
 BENCH_BIN := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(BENCH_SRC))
 FUZZ_SRC := $(wildcard tests/fuzz/*.c)
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(FUZZ_SRC))
+LAB_SRC := $(wildcard tests/lab/prog/*.c)
+LAB_BIN := $(patsubst tests/lab/prog/%.c,$(BUILD)/tests/lab/%,$(LAB_SRC))
 TEST_JAVA := $(wildcard tests/e2e/java/*.java)
 MARKER_JAVA := $(wildcard agent/java/jis/*.java)
 MAN_SRC := $(wildcard man/*.[1-8])
@@ -80,7 +82,7 @@ JAR := $(BUILD)/jis-markers.jar
 
 all: tools $(JAR)
 tools: $(TOOL) $(SHLIB) $(AGENT)
-tests: $(UNIT_BIN) $(PROG_BIN) $(BENCH_BIN) $(FUZZ_BIN) $(BUILD)/tests/classes/.made
+tests: $(UNIT_BIN) $(PROG_BIN) $(BENCH_BIN) $(FUZZ_BIN) $(LAB_BIN) $(BUILD)/tests/classes/.made
 
 # Objects -------------------------------------------------------------------------------------
 $(BUILD)/obj/%.o: %.c
@@ -134,6 +136,11 @@ $(BUILD)/tests/prog/%: $(BUILD)/obj/tests/e2e/prog/%.o $(SHLIB)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< -L$(BUILD) -ljisctl -Wl,-rpath,'$$ORIGIN/../..' -lpthread -lm
 
 $(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIB_A)
+	$(say) LD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< -Wl,--start-group $(LIB_A) -Wl,--end-group $(LIBS) -lm
+
+$(BUILD)/tests/lab/%: $(BUILD)/obj/tests/lab/prog/%.o $(LIB_A)
 	$(say) LD $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< -Wl,--start-group $(LIB_A) -Wl,--end-group $(LIBS) -lm

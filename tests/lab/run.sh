@@ -45,6 +45,11 @@ make_job()	# TEST...
 	tar -c -C "$src/build/lab/$suite" --exclude='*.o' --exclude='*.d' --exclude='*.cmd' . |
 		tar -x -C "$job/build"
 	cp -a "$guest" "$job/tests"
+	# The end-to-end tests run in the guest too; classes are the host's, where the servlet API is.
+	mkdir -p "$job/tree/tests" "$job/tree/scripts"
+	cp -a "$lab_top/tests/e2e" "$job/tree/tests/"
+	cp -a "$lab_top/scripts/demo" "$job/tree/scripts/"
+	[ ! -d "$src/build/demo-classes" ] || cp -a "$src/build/demo-classes" "$job/build/"
 	cp "$lab_dir/complaints.sh" "$job/"
 	[ -z "${LAB_EXTRA:-}" ] || cp -a "$LAB_EXTRA/." "$job/"
 	printf 'JIS_TEST_NO_SKIP=%s exec tests/driver.sh %s\n' "${JIS_TEST_NO_SKIP:-0}" "$*" >"$job/run.sh"

@@ -98,3 +98,20 @@ stop_tomcat()
 	status=$?
 	[ "$status" = 143 ] || fail "Tomcat ended with status $status after SIGTERM: $(tail -n 20 "$LAB_OUT/tomcat.log")"
 }
+
+# load_module [PARAMETER...]: puts jis.ko in.
+load_module()
+{
+	insmod "$JIS_BUILD/kmod/jis.ko" "$@" || fail "jis.ko cannot be loaded: $(dmesg | tail -n 5)"
+	[ -c /dev/jis ] || fail "jis.ko is loaded, but there is no /dev/jis"
+}
+
+# e2e NAME [VARIABLE=VALUE...]: runs tests/e2e/NAME.sh here; its status is this test's.
+e2e()
+{
+	local name=$1
+
+	shift
+	env BUILD="$JIS_BUILD" TESTDIR="$LAB_TMP" JAVA="${JAVA_HOME:+$JAVA_HOME/bin/}java" "$@" \
+		bash /lab/job/tree/tests/e2e/"$name.sh"
+}

@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `jis record`: runs a command, or watches running processes, and records them into a directory.
+ * Owns the life of the session: signals, duration, the command's end, and what is said about it.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "launch.h"
+#include "libjisctl/jisctl.h"
+#include "trace/manifest.h"
+
+#define MAX_PIDS 256
+
+static const char help[] =
+	"usage: jis record [OPTION]... -- COMMAND [ARGUMENT]...\n"
+	"       jis record [OPTION]... -p PID [-p PID]...\n\n"
+	"Runs COMMAND and records what the kernel did with its threads and those of its children, "
+	"and\n"
+	"what every JVM among them tells (thread names, GC, markers); or records the kernel side "
+	"of\n"
+	"running processes. Needs root; COMMAND runs as the user who called sudo.\n\n"
+	"  -o, --output DIR      trace directory (default jis-trace; must be new or empty)\n"
+	"  -p, --pid PID         record this running process (kernel side only)\n"
+	"  -u, --user NAME       run COMMAND as this user\n"
+	"      --backend B       auto (default), kmod or ftrace\n"
+	"      --clock C         auto (default), tsc or raw (CLOCK_MONOTONIC_RAW)\n"
+	"      --duration TIME   end the recording after TIME (10s, 500ms, 2m)\n"
+	"      --buffer SIZE     kernel buffers in all (default: smaller of 64M and 1 % of RAM)\n"
+	"      --pool SIZE       buffer of each JVM or marked program (default 16M)\n"
+	"      --max-size SIZE   end the recording when the trace has this size\n"
+	"      --flush MS        what is older than this survives a killed recorder (default 500)\n"
+	"      --all-switches    record every switch of every CPU, not only those of the "
+	"processes\n"
+	"      --no-agent        kernel side only\n"
+	"  -q, --quiet           say only what went wrong\n"
+	"  -h, --help            this text\n\n"
+	"Ctrl-C goes to COMMAND too; the recording ends with it. A second Ctrl-C ends it at once.\n"
+	"The exit status is COMMAND's, 127 when it was not found, 1 when recording failed.\n";
+
+struct record {
+	struct jisctl_options options;
+	struct jisctl_session *session;
+	pid_t pids[MAX_PIDS];
+	int nr_pids;
+	char **command;
+	const char *user_name;
+	bool no_agent;
+	uint64_t duration_ns;
+	struct launch_user user;
+	struct launch child;
+	char agent[PATH_MAX];
+	char agent_dir[64]; /* made for a copy of the agent; removed at the end */
+	int status;	    /* the command's exit status */
+	bool ended;	    /* the command has ended */
+	const char *reason;
+};
+
+static volatile sig_atomic_t signals_got, child_signalled, last_signal;
+static struct jisctl_session *signalled_session;
+
+static void on_signal(int sig, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	if (sig == SIGCHLD) {
+		child_signalled = 1;
+	} else {
+		signals_got++;
+		/* From the terminal it reaches the command by itself, from a process it does not.
+		 */
+		last_signal = info->si_code == SI_KERNEL ? 0 : sig;
+	}
+	if (signalled_session)
+		jisctl_session_wake(signalled_session);
+	errno = saved;
+}
+
+static void watch_signals(struct jisctl_session *session)
+{
+	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
+
+	signalled_session = session;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	sigaction(SIGCHLD, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static void on_log(void *ctx, enum jisctl_level level, const char *text)
+{
+	if (level == JISCTL_ERROR)
+		cli_error("%s", text);
+	else if (level == JISCTL_WARNING)
+		cli_warn("%s", text);
+	else
+		cli_note("%s", text);
+}
+
+static int parse_choice(const char *option, const char *text, const char *const *names)
+{
+	for (int i = 0; names[i]; i++)
+		if (!strcmp(text, names[i]))
+			return i;
+	cli_error("--%s: \"%s\" is none of %s, %s, %s", option, text, names[0], names[1], names[2]);
+	return -1;
+}
+
+static int add_pid(struct record *r, const char *text)
+{
+	uint32_t pid;
+
+	if (cli_parse_u32("pid", text, 1, INT32_MAX, &pid))
+		return -1;
+	if (r->nr_pids == MAX_PIDS) {
+		cli_error("--pid: at most %d processes", MAX_PIDS);
+		return -1;
+	}
+	r->pids[r->nr_pids++] = (pid_t)pid;
+	return 0;
+}
+
+static int take_option(struct record *r, int opt, const char *value)
+{
+	static const char *const backends[] = {"auto", "kmod", "ftrace", NULL};
+	static const char *const clocks[] = {"auto", "tsc", "raw", NULL};
+	int choice;
+
+	switch (opt) {
+	case 'o':
+		r->options.directory = value;
+		return 0;
+	case 'p':
+		return add_pid(r, value);
+	case 'u':
+		r->user_name = value;
+		return 0;
+	case 'B':
+		choice = parse_choice("backend", value, backends);
+		r->options.backend = (enum jisctl_backend)choice;
+		return choice < 0 ? -1 : 0;
+	case 'C':
+		choice = parse_choice("clock", value, clocks);
+		r->options.clock = (enum jisctl_clock)choice;
+		return choice < 0 ? -1 : 0;
+	case 'D':
+		return cli_parse_duration("duration", value, &r->duration_ns);
+	case 'b':
+		if (cli_parse_size("buffer", value, &r->options.buffer_bytes))
+			return -1;
+		if (!r->options.buffer_bytes) {
+			cli_error(
+				"--buffer: 0 holds nothing; leave the option out for the default");
+			return -1;
+		}
+		return 0;
+	case 'L':
+		return cli_parse_size("pool", value, &r->options.pool_bytes);
+	case 'M':
+		return cli_parse_size("max-size", value, &r->options.max_bytes);
+	case 'f':
+		return cli_parse_u32("flush", value, 10, 60000, &r->options.flush_ms);
+	case 'A':
+		r->options.all_switches = 1;
+		return 0;
+	case 'N':
+		r->no_agent = true;
+		return 0;
+	case 'q':
+		cli_quiet = true;
+		return 0;
+	}
+	return -1;
+}
+
+/* Returns -1 to go on, or the exit status. */
+static int parse(struct record *r, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"output", required_argument, NULL, 'o'},
+		{"pid", required_argument, NULL, 'p'},
+		{"user", required_argument, NULL, 'u'},
+		{"backend", required_argument, NULL, 'B'},
+		{"clock", required_argument, NULL, 'C'},
+		{"duration", required_argument, NULL, 'D'},
+		{"buffer", required_argument, NULL, 'b'},
+		{"pool", required_argument, NULL, 'L'},
+		{"max-size", required_argument, NULL, 'M'},
+		{"flush", required_argument, NULL, 'f'},
+		{"all-switches", no_argument, NULL, 'A'},
+		{"no-agent", no_argument, NULL, 'N'},
+		{"quiet", no_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "+o:p:u:qh", options, NULL)) != -1) {
+		if (opt == 'h') {
+			fputs(help, stdout);
+			return CLI_OK;
+		}
+		if (take_option(r, opt, optarg))
+			return CLI_USAGE;
+	}
+	if (optind < argc)
+		r->command = argv + optind;
+	if (!r->command && !r->nr_pids) {
+		cli_error("record what? give -- COMMAND or -p PID (jis record --help)");
+		return CLI_USAGE;
+	}
+	if (r->command && r->nr_pids) {
+		cli_error("either -- COMMAND or -p PID, not both");
+		return CLI_USAGE;
+	}
+	return -1;
+}
+
+static char *command_line(char **argv)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return NULL;
+	for (int i = 0; argv[i]; i++)
+		fprintf(f, "%s%s", i ? " " : "", argv[i]);
+	fclose(f);
+	return text;
+}
+
+#define AGENT_DIR_PREFIX "jis-agent-"
+
+static void remove_agent_dir(const char *directory)
+{
+	char path[PATH_MAX + 32];
+
+	snprintf(path, sizeof(path), "%s/libjisagent.so", directory);
+	unlink(path);
+	rmdir(directory);
+}
+
+/* Copies that killed recorders have left in @parent. */
+static void remove_stale_agents(const char *parent)
+{
+	DIR *d = opendir(parent);
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		char path[PATH_MAX];
+		pid_t pid;
+
+		if (strncmp(e->d_name, AGENT_DIR_PREFIX, strlen(AGENT_DIR_PREFIX)))
+			continue;
+		pid = (pid_t)atoi(e->d_name + strlen(AGENT_DIR_PREFIX));
+		if (pid <= 0 || !kill(pid, 0) || errno != ESRCH)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", parent, e->d_name);
+		remove_agent_dir(path);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* The agent's path for JAVA_TOOL_OPTIONS; without it the kernel side is still recorded. */
+static const char *prepare_agent(struct record *r)
+{
+	const char *parent = access("/run", W_OK) ? "/tmp" : "/run";
+	char why[512];
+
+	if (r->no_agent)
+		return NULL;
+	remove_stale_agents(parent);
+	snprintf(r->agent_dir, sizeof(r->agent_dir), "%s/" AGENT_DIR_PREFIX "%d", parent,
+		 (int)getpid());
+	if (!launch_agent_path(&r->user, r->agent_dir, r->agent, why, sizeof(why)))
+		return r->agent;
+	cli_warn("JVMs will run without the agent, so only their kernel side is recorded: %s", why);
+	return NULL;
+}
+
+static int start_command(struct record *r)
+{
+	struct launch_env env = {.socket = jisctl_session_socket(r->session),
+				 .agent = prepare_agent(r)};
+	int err = launch_fork(&r->child, r->command, &r->user, &env);
+
+	if (err) {
+		cli_error("cannot fork: %s", strerror(-err));
+		return CLI_FAILED;
+	}
+	err = jisctl_session_add_target(r->session, r->child.pid, JISCTL_TARGET_CHILDREN);
+	if (!err)
+		err = jisctl_session_start(r->session);
+	if (err) {
+		cli_error("cannot start recording: %s", strerror(-err));
+		close(r->child.go_fd);
+		return CLI_FAILED;
+	}
+	err = launch_go(&r->child);
+	if (err) {
+		cli_error("%s: cannot be run as %s: %s", r->command[0], r->user.name,
+			  strerror(-err));
+		return err == -ENOENT ? CLI_NOT_FOUND : 126;
+	}
+	return CLI_OK;
+}
+
+static int start_pids(struct record *r)
+{
+	int err;
+
+	for (int i = 0; i < r->nr_pids; i++) {
+		err = jisctl_session_add_target(r->session, r->pids[i], 0);
+		if (err == -ESRCH)
+			cli_error("-p %d: there is no such process", (int)r->pids[i]);
+		else if (err && err != -EEXIST)
+			cli_error("-p %d: %s", (int)r->pids[i], strerror(-err));
+		if (err && err != -EEXIST)
+			return CLI_FAILED;
+	}
+	err = jisctl_session_start(r->session);
+	if (err)
+		cli_error("cannot start recording: %s", strerror(-err));
+	return err ? CLI_FAILED : CLI_OK;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void reap(struct record *r)
+{
+	int status;
+
+	if (!child_signalled || !r->command || r->ended)
+		return;
+	child_signalled = 0;
+	if (waitpid(r->child.pid, &status, WNOHANG) != r->child.pid)
+		return;
+	r->ended = true;
+	r->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* What ends the recording now, or NULL. */
+static const char *end_reason(struct record *r, uint64_t deadline)
+{
+	static int forwarded;
+	struct jisctl_counts counts = {.size = sizeof(counts)};
+
+	reap(r);
+	if (r->ended)
+		return "command ended";
+	if (signals_got && (!r->command || signals_got > 1))
+		return "interrupted";
+	if (signals_got && last_signal && !forwarded) {
+		forwarded = 1;
+		kill(r->child.pid, last_signal);
+	}
+	if (deadline && now_ns() >= deadline)
+		return "duration";
+	if (r->nr_pids && !jisctl_session_counts(r->session, &counts) && !counts.targets)
+		return "processes ended";
+	return NULL;
+}
+
+static int record_loop(struct record *r)
+{
+	uint64_t deadline = r->duration_ns ? now_ns() + r->duration_ns : 0, now;
+	int timeout, err;
+
+	for (;;) {
+		r->reason = end_reason(r, deadline);
+		if (r->reason)
+			return 0;
+		timeout = 250;
+		now = now_ns();
+		if (deadline && deadline > now && deadline - now < 250000000u)
+			timeout = (int)((deadline - now) / 1000000u) + 1;
+		err = jisctl_session_run(r->session, timeout);
+		if (err == 1) {
+			r->reason = "max-size";
+			cli_warn("--max-size reached: the recording ends here");
+			return 0;
+		}
+		if (err) {
+			r->reason = err == -ENOSPC ? "disk full" : "write error";
+			cli_error("%s: cannot write: %s; what was recorded until now is kept",
+				  r->options.directory, strerror(-err));
+			return err;
+		}
+	}
+}
+
+/* After the recording: wait for a command that still runs. */
+static void wait_command(struct record *r)
+{
+	int status;
+
+	if (!r->command || r->ended)
+		return;
+	if (!strcmp(r->reason, "interrupted")) {
+		kill(r->child.pid, SIGTERM);
+		cli_note("the command was sent SIGTERM and is left to itself");
+		r->status = 130;
+		return;
+	}
+	cli_note("the recording has ended; waiting for the command (Ctrl-C ends it)");
+	while (waitpid(r->child.pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return;
+	r->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void warn_untold_jvms(const struct manifest *m)
+{
+	for (uint32_t i = 0; i < m->nr_processes; i++) {
+		const struct process_entry *p = &m->processes[i];
+
+		if (!p->directory && p->name && !strcmp(p->name, "java"))
+			cli_warn("process %u (java) ran without the agent, so its threads have no "
+				 "Java "
+				 "names: JAVA_TOOL_OPTIONS did not reach it (cleared environment, "
+				 "or "
+				 "-XX:+DisableAttachMechanism and the like)",
+				 p->pid);
+	}
+}
+
+static void summarise(struct record *r)
+{
+	int fd = open(r->options.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct jisctl_counts counts = {.size = sizeof(counts)};
+	struct loss_totals totals;
+	struct manifest *m;
+	char size[32], time[32];
+	int jvms = 0;
+
+	if (fd < 0 || manifest_load(fd, &m))
+		goto out;
+	totals = cli_manifest_totals(m);
+	jisctl_session_counts(r->session, &counts);
+	for (uint32_t i = 0; i < m->nr_processes; i++)
+		jvms += m->processes[i].vm_version != 0;
+	cli_note("%s: %s, %" PRIu64
+		 " records of %u processes (%d JVMs) and %u threads in %s, %" PRIu64 " lost",
+		 r->options.directory,
+		 cli_format_ns(time, sizeof(time),
+			       (m->end - m->begin) * 1e9 / (double)m->frequency),
+		 totals.stored, m->nr_processes, jvms, m->nr_threads,
+		 cli_format_bytes(size, sizeof(size), counts.bytes), totals.lost);
+	if (!r->no_agent && r->command) {
+		if (!jvms)
+			cli_note("no JVM ran under it: only the kernel side was recorded");
+		warn_untold_jvms(m);
+	}
+	if (totals.lost)
+		cli_warn_losses(m);
+	manifest_free(m);
+out:
+	if (fd >= 0)
+		close(fd);
+}
+
+static int record_session(struct record *r)
+{
+	int err, stop_err, status;
+
+	watch_signals(r->session);
+	status = r->command ? start_command(r) : start_pids(r);
+	if (status) {
+		r->reason = "nothing was run";
+		jisctl_session_stop(r->session, r->reason);
+		return status;
+	}
+	cli_note("recording into %s with the %s backend%s", r->options.directory,
+		 jisctl_session_backend(r->session), r->command ? "" : "; Ctrl-C ends it");
+	err = record_loop(r);
+	stop_err = jisctl_session_stop(r->session, r->reason);
+	if (stop_err && !err)
+		cli_error("%s: the trace could not be completed: %s", r->options.directory,
+			  strerror(-stop_err));
+	summarise(r);
+	wait_command(r);
+	if (err || stop_err)
+		return CLI_FAILED;
+	return r->command ? r->status : CLI_OK;
+}
+
+static int check_command(struct record *r)
+{
+	char path[PATH_MAX];
+
+	if (!r->command)
+		return CLI_OK;
+	if (launch_find(r->command[0], path)) {
+		cli_error("%s: %s", r->command[0],
+			  errno == ENOENT ? "command not found" : strerror(errno));
+		return errno == ENOENT ? CLI_NOT_FOUND : 126;
+	}
+	return launch_user_find(r->user_name, &r->user) ? CLI_USAGE : CLI_OK;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record r = {
+		.options = {.size = sizeof(r.options), .directory = "jis-trace", .log = on_log},
+	};
+	char *text = NULL;
+	int err, status = parse(&r, argc, argv);
+
+	if (status >= 0)
+		return status;
+	status = check_command(&r);
+	if (status)
+		return status;
+	if (geteuid() != 0) {
+		cli_error("needs root to see what the kernel does with threads; use sudo (the "
+			  "command "
+			  "still runs as you)");
+		return CLI_FAILED;
+	}
+	text = r.command ? command_line(r.command) : NULL;
+	r.options.command = text;
+	err = jisctl_session_create(&r.options, &r.session);
+	if (err) {
+		cli_error("cannot record into %s: %s%s", r.options.directory,
+			  err == -EEXIST ? "it exists and is not empty" : strerror(-err),
+			  err == -EEXIST   ? "; choose another with -o"
+			  : err == -ENODEV ? "; jis doctor says what is missing"
+					   : "");
+		free(text);
+		return CLI_FAILED;
+	}
+	status = record_session(&r);
+	signalled_session = NULL;
+	jisctl_session_destroy(r.session);
+	if (r.agent_dir[0])
+		remove_agent_dir(r.agent_dir);
+	free(text);
+	return status;
+}

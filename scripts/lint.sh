@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# make lint: the house rules a program can check. Each check prints what is wrong and how to mend it.
+# Usage: scripts/lint.sh BUILD
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+BUILD=${1:-build}
+bad=0
+
+complain() {
+	echo "lint: $*" >&2
+	bad=1
+}
+
+tracked() { git ls-files --cached --others --exclude-standard "$@" 2>/dev/null | while read -r f; do [ -f "$f" ] && echo "$f"; done; }
+
+# Which folder may include what (CONTRIBUTING.md); "." is the folder itself.
+declare -A may=(
+	[kmod]="jis" [trace]="jis trace" [libjisctl]="jis trace libjisctl" [agent]="jis agent libjisctl/writer.h"
+	[merger]="jis trace merger" [analysis]="jis analysis merger/model.h trace/manifest.h"
+	[paraver-export]="jis paraver-export merger/model.h trace/manifest.h"
+	[calltree]="jis calltree merger/model.h trace/manifest.h"
+	[cli]="jis trace libjisctl merger analysis paraver-export calltree cli"
+)
+
+check_includes() {
+	local folder file inc top ok a
+	for folder in "${!may[@]}"; do
+		while read -r file; do
+			while read -r inc; do
+				case $inc in */*) ;; *) continue ;; esac
+				top=${inc%%/*} ok=0
+				for a in ${may[$folder]}; do
+					[ "$a" = "$top" ] || [ "$a" = "$inc" ] && ok=1
+				done
+				[ $ok = 1 ] || complain "$file includes \"$inc\": $folder may include only: ${may[$folder]}"
+			done < <(sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p' "$file")
+		done < <(tracked "$folder/*.c" "$folder/*.h")
+	done
+}
+
+check_spdx() {
+	local file
+	while read -r file; do
+		head -n 3 "$file" | grep -q 'SPDX-License-Identifier:' ||
+			complain "$file has no SPDX line in its first three lines"
+		case $file in
+		kmod/*) head -n 3 "$file" | grep -q 'GPL-2.0-only' || complain "$file: kmod/ is GPL-2.0-only" ;;
+		esac
+	done < <(tracked '*.c' '*.h' '*.sh' '*.py' '*.java' Makefile 'kmod/Kbuild' '*.mk')
+}
+
+check_size() {
+	local file n
+	while read -r file; do
+		n=$(wc -l <"$file")
+		[ "$n" -le 800 ] || complain "$file has $n lines: 800 is the limit, split it"
+	done < <(tracked '*.c' '*.h')
+	command -v ctags >/dev/null || return 0
+	while read -r n file name; do
+		[ "$n" -le 100 ] || complain "$file: $name has $n lines: 100 is the limit, split it"
+	done < <(tracked '*.c' | ctags -L - --languages=C --kinds-C=f --fields=+ne -f - 2>/dev/null |
+		awk -F'\t' '{l=0;e=0; for(i=4;i<=NF;i++){if($i~/^line:/)l=substr($i,6); if($i~/^end:/)e=substr($i,5)} print e-l+1, $2, $1}')
+}
+
+check_format() {
+	local file
+	command -v clang-format >/dev/null || { complain "clang-format is missing: make setup"; return; }
+	while read -r file; do
+		clang-format --dry-run --Werror "$file" >/dev/null 2>&1 || complain "$file is not formatted: make fmt"
+	done < <(tracked '*.c' '*.h' | grep -v -e '^kmod/' -e '^include/jis/')
+}
+
+check_shell() {
+	command -v shellcheck >/dev/null || { complain "shellcheck is missing: make setup"; return; }
+	tracked '*.sh' .ci/run | xargs -r shellcheck -x -S warning || complain "shellcheck has complaints"
+}
+
+# Every function of the public header is in a man page.
+check_man() {
+	local f page
+	while read -r f; do
+		grep -qs "$f" man/*.3 || complain "$f() of jisctl.h is in no man page of section 3"
+	done < <(sed -n 's/^[a-z].*[ *]\(jisctl_[a-z_]*\)(.*/\1/p' libjisctl/jisctl.h)
+	while read -r page; do
+		mandoc -T lint -W error "$page" >/dev/null || complain "$page: mandoc finds errors"
+	done < <(tracked 'man/*.[1-8]')
+	for f in record pause resume info dump report export recover doctor; do
+		[ -e "man/jis-$f.1" ] || complain "jis $f has no man page"
+	done
+}
+
+check_agent() {
+	[ ! -e "$BUILD/libjisagent.so" ] || scripts/lint-glibc.sh "$BUILD/libjisagent.so" ||
+		complain "the agent needs too new a C library"
+}
+
+check_includes
+check_spdx
+check_size
+check_format
+check_shell
+check_man
+check_agent
+[ $bad = 0 ] && echo "lint: clean"
+exit $bad

@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What cannot be done is said in one clear message with the right exit status, and nothing is left behind.
+. "$(dirname "$0")/lib.sh"
+need_root
+cd "$TESTDIR" || exit 1
+
+expect_status 2 "$JIS"
+expect_status 2 "$JIS" frobnicate
+expect_says "no command \"frobnicate\""
+for verb in record pause resume info dump report export recover doctor; do
+	expect_status 0 "$JIS" "$verb" --help
+	expect_says "usage: jis $verb"
+done
+
+# record: command line
+expect_status 2 "$JIS" record
+expect_says "record what?"
+expect_status 2 "${RECORD[@]}" -p 1 -- true
+expect_status 2 "${RECORD[@]}" --buffer 0 -o t -- true
+expect_says "--buffer"
+expect_status 2 "${RECORD[@]}" --buffer banana -o t -- true
+expect_says "banana"
+expect_status 2 "${RECORD[@]}" --backend perf -o t -- true
+expect_status 2 "${RECORD[@]}" --clock sundial -o t -- true
+expect_status 2 "${RECORD[@]}" --flush 0 -o t -- true
+expect_status 2 "${RECORD[@]}" --user nobody-of-that-name -o t -- true
+expect_says "nobody-of-that-name"
+expect_status 1 "${RECORD[@]}" --buffer 900T -o t -- true
+expect_status 1 "${RECORD[@]}" --buffer 1K -o t -- true
+expect_status 127 "${RECORD[@]}" -o t -- /no/such/command
+expect_says "not found"
+expect_status 127 "${RECORD[@]}" -o t -- no-such-command-either
+touch plain
+expect_status 126 "${RECORD[@]}" -o t -- ./plain
+expect_status 1 "${RECORD[@]}" -o t -p 4194303
+expect_says "no such process"
+rm -rf t
+
+# record: output
+mkdir full && touch full/file
+expect_status 1 "${RECORD[@]}" -o full -- true
+expect_says "not empty"
+[ "$(ls full)" = file ] || fail "record touched a directory that was not its own"
+expect_status 1 "${RECORD[@]}" -o plain -- true
+expect_status 1 "${RECORD[@]}" -o /no/such/parent/trace -- true
+expect_status 1 "${RECORD[@]}" -o /proc/trace -- true
+
+# a user who is not root
+if id nobody >/dev/null 2>&1; then
+	chmod 755 "$TESTDIR"
+	expect_status 1 setpriv --reuid nobody --clear-groups "${RECORD[@]}" -o /tmp/jis-nobody -- true
+	expect_says "root"
+fi
+
+# exit status of the command, and a program that is not Java
+expect_status 7 "${RECORD[@]}" -o status7 -- sh -c 'exit 7'
+expect_says "no JVM ran under it"
+expect_status 143 "${RECORD[@]}" -q -o killed -- sh -c 'kill -TERM $$'
+expect_status 0 "${RECORD[@]}" -q -o short -- true
+expect_status 0 "$JIS" info short
+expect_status 0 "$JIS" report -q short
+
+# reading what is no trace
+for verb in info dump report recover; do
+	expect_status 1 "$JIS" $verb /no/such/trace
+	expect_says "/no/such/trace"
+	expect_status 1 "$JIS" $verb plain
+	mkdir -p empty
+	expect_status 1 "$JIS" $verb empty
+	expect_status 2 "$JIS" $verb
+	expect_status 2 "$JIS" $verb a b
+done
+expect_status 2 "$JIS" info --from yesterday short
+expect_status 1 "$JIS" export paraver short -o /no/such/dir/x.prv
+expect_status 2 "$JIS" export paraver short
+expect_status 2 "$JIS" export sculpture short -o x.prv
+expect_status 1 "$JIS" pause short
+expect_says "no recording is under way"
+
+# another version's trace
+cp -r short other
+sed -i 's/"format": *1,/"format": 99,/' other/manifest.json
+grep -q '"format": *99' other/manifest.json || fail "the manifest has no format number to change"
+expect_status 1 "$JIS" info other
+expect_says "another version"
+cp -r short cut
+head -c 100 short/manifest.json >cut/manifest.json
+expect_status 1 "$JIS" info cut
+expect_says "recover"
+cp -r short missing
+rm missing/kernel/cpu-0
+expect_status 0 "$JIS" info missing
+expect_says "missing"
+
+# nothing is left behind
+[ -z "$(stale_instances)" ] || fail "a tracefs instance is left: $(stale_instances)"
+for copy in /run/jis-agent-*; do
+	[ ! -d "$copy" ] || kill -0 "${copy##*-}" 2>/dev/null || fail "a copy of the agent is left: $copy"
+done

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# 1,000 threads at once, 10,000 short-lived ones, and names with quotes, newlines, UTF-8 and 300 characters:
+# each thread has its row and its full name, and the Paraver files keep all rules.
+. "$(dirname "$0")/lib.sh"
+need_root
+
+"${RECORD[@]}" -q -o "$TESTDIR/trace" -- "$JAVA" -Xmx512m -Xss256k -cp "$CLASSES:$MARKERS" ManyThreads \
+	"${AT_ONCE:-1000}" "${IN_TURN:-10000}" >"$TESTDIR/program"
+"$JIS" export paraver -q "$TESTDIR/trace" -o "$TESTDIR/x.prv"
+python3 "$CHECKERS/prv_check.py" "$TESTDIR/x.prv"
+python3 - "$TESTDIR/program" "$TESTDIR/trace/manifest.json" <<'PY'
+import json, sys
+said = [l.rstrip("\n").split(" ", 1) for l in open(sys.argv[1], encoding="utf-8") if l[0].isdigit()]
+m = json.load(open(sys.argv[2]))
+names = {}
+for t in m["threads"]:
+    names.setdefault(t["ns_tid"] or t["tid"], set()).add(t["name"])
+wrong = 0
+for tid, name in said:
+    name = json.loads(name)
+    if name not in names.get(int(tid), ()):
+        wrong += 1
+        if wrong < 5:
+            print("thread %s is %r, the trace has %r" % (tid, name, names.get(int(tid))))
+java = sum(1 for t in m["threads"] if t["java_tid"])
+lost = sum(v for s in m["streams"] for v in s["lost"].values())
+print("%d threads said their name, %d wrong; %d Java threads in the trace, %d records lost" % (len(said), wrong, java, lost))
+sys.exit(wrong > 0 or java < len(said) or lost > 0)
+PY

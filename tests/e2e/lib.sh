@@ -1,0 +1,86 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# Sourced by the end-to-end tests. The runner gives BUILD, JIS, JAVA and TESTDIR.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+CHECKERS=$here/checkers
+TESTPROG=$BUILD/tests/prog
+CLASSES=$BUILD/tests/classes
+MARKERS=$BUILD/jis-markers.jar
+export PYTHONDONTWRITEBYTECODE=1
+
+fail() {
+	echo "FAILED: $*"
+	exit 1
+}
+
+skip() {
+	echo "$*"
+	exit 77
+}
+
+# expect_status STATUS COMMAND...: runs it, keeps its output in $TESTDIR/out and err, checks the status.
+expect_status() {
+	local want=$1 got=0
+	shift
+	"$@" >"$TESTDIR/out" 2>"$TESTDIR/err" || got=$?
+	[ "$got" = "$want" ] || { cat "$TESTDIR/out" "$TESTDIR/err"; fail "$* ended with $got, expected $want"; }
+}
+
+# expect_says TEXT: the last expect_status printed TEXT on either output.
+expect_says() {
+	grep -qF -- "$1" "$TESTDIR/out" "$TESTDIR/err" || { cat "$TESTDIR/out" "$TESTDIR/err"; fail "it does not say: $1"; }
+}
+
+# wait_for SECONDS COMMAND...: until the command succeeds.
+wait_for() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ $SECONDS -lt $end ] || fail "waited in vain for: $*"
+		sleep 0.05
+	done
+}
+
+need_root() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+}
+
+# The backend this run uses: BACKEND=kmod or ftrace; auto by default.
+BACKEND=${BACKEND:-auto}
+# An array and no function: in the background a function is a shell of its own between test and jis.
+RECORD=("$JIS" record --backend "$BACKEND")
+
+# steal_ns: what the hypervisor has taken from all CPUs until now.
+steal_ns() {
+	awk -v hz="$(getconf CLK_TCK)" '/^cpu /{printf "%.0f\n", $9 * 1e9 / hz}' /proc/stat
+}
+
+# stale_instances: tracefs instances whose recorder no longer lives.
+stale_instances() {
+	local i pid
+	for i in /sys/kernel/tracing/instances/jis-*; do
+		[ -d "$i" ] || continue
+		pid=${i##*/jis-}
+		kill -0 "${pid%%-*}" 2>/dev/null || echo "$i"
+	done
+}
+
+# tracepoint_sees_all: does the kernel's sched_switch tracepoint count as many switches as /proc/stat?
+# Asked of an own tracefs instance for a second, over all CPUs, and with some load.
+tracepoint_sees_all() {
+	local t=/sys/kernel/tracing/instances/jis-$$-0-0 before after seen i
+	mkdir "$t" || return 0
+	echo 0 >"$t/tracing_on"
+	echo 16384 >"$t/buffer_size_kb"
+	echo 1 >"$t/events/sched/sched_switch/enable"
+	echo 1 >"$t/tracing_on"
+	before=$(awk '/^ctxt/{print $2}' /proc/stat)
+	for ((i = 0; i < 100; i++)); do sleep 0.01; done
+	after=$(awk '/^ctxt/{print $2}' /proc/stat)
+	echo 0 >"$t/tracing_on"
+	seen=$(awk '/^(entries|overrun|dropped events):/{n += $NF} END {print n + 0}' "$t"/per_cpu/cpu*/stats)
+	rmdir "$t"
+	echo "switches in a second: $((after - before)) by /proc/stat, at least $seen by the tracepoint"
+	[ "$seen" -ge $((after - before)) ]
+}

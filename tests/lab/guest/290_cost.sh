@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# What recording costs: ns of a pipe round trip (2 switches, 2 wake-ups) untraced, with the module, with ftrace.
+# Asserts nothing. With ICOUNT=1 (and SMP=1 on bookworm) a ns is a guest instruction and the figures repeat:
+#   ICOUNT=1 SMP=1 tests/lab/run.sh trixie 290
+# lab-timeout: 1200
+
+# shellcheck source=tests/lab/guest/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/lab/guest/1kmod.lib.sh
+. "$(dirname "$0")/1kmod.lib.sh"
+
+tracing=/sys/kernel/tracing
+least()	# COMMAND...: the least of 5 runs
+{
+	local best=999999999 v
+
+	for _ in 1 2 3 4 5; do
+		v=$("$@" | grep -oE '^[0-9]+$')
+		[ "$v" -ge "$best" ] || best=$v
+	done
+	echo "$best"
+}
+ftrace()	# EVENT...: switched on in an instance with a large buffer
+{
+	local e
+
+	mkdir -p $tracing/instances/cost
+	echo 65536 >$tracing/instances/cost/buffer_size_kb
+	echo x86-tsc >$tracing/instances/cost/trace_clock
+	for e; do echo 1 >"$tracing/instances/cost/events/sched/$e/enable"; done
+}
+row()
+{
+	printf '%-44s %8s  +%s\n' "$1" "$2" $(($2 - base)) | tee -a "$LAB_OUT/cost"
+}
+
+base=$(least "$load" rate 1000)
+row "untraced" "$base"
+raw_rate() { "$raw" -C -f 60000 -b $((256 << 20)) "$@" "$load" rate 1000; }
+row "module, targets (switch, waking, wakeup)" "$(least raw_rate)"
+row "module, CLOCK_MONOTONIC_RAW" "$(least raw_rate -r)"
+start_raw idle -b $((64 << 20)) -f 60000 -p 1
+row "module, no target runs" "$(least "$load" rate 1000)"
+stop_raw idle "$raw_pid"
+ftrace sched_switch sched_wakeup
+row "ftrace switch, wakeup" "$(least "$load" rate 1000)"
+ftrace sched_switch sched_wakeup sched_waking
+row "ftrace switch, waking, wakeup" "$(least "$load" rate 1000)"
+echo 0 >$tracing/instances/cost/events/enable
+rmdir $tracing/instances/cost
+row "untraced again" "$(least "$load" rate 1000)"

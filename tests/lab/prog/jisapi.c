@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: MIT
+/*
+ * jisapi: what /dev/jis promises and refuses, call by call. Prints what does not hold; status 0 when all
+ * does.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "jis/abi.h"
+
+#ifndef JIS_IOC_TARGET_TEST
+#define JIS_IOC_TARGET_TEST _IOW(JIS_IOC_MAGIC, 12, struct jis_target)
+#endif
+
+#define PAGE 4096u
+#define MANY 2100 /* more processes than there is room for */
+
+static int failures;
+
+/* @result must be @want (an errno negated, 0, or a count). */
+#define EXPECT(want, result) expect(__LINE__, #result, want, result)
+
+static void expect(int line, const char *what, long want, long result)
+{
+	if (want == result)
+		return;
+	printf("line %d: %s is %ld, not %ld\n", line, what, result, want);
+	failures++;
+}
+
+static int call(int fd, unsigned long request, void *arg)
+{
+	int result = ioctl(fd, request, arg);
+
+	return result < 0 ? -errno : result;
+}
+
+static int device(void)
+{
+	int fd = open(JIS_DEVICE, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0) {
+		perror(JIS_DEVICE);
+		exit(1);
+	}
+	return fd;
+}
+
+static struct jis_setup request(void)
+{
+	return (struct jis_setup){ .size = sizeof(struct jis_setup),
+				   .abi_version = JIS_ABI_VERSION,
+				   .clock = JIS_CLOCK_RAW };
+}
+
+static int session(struct jis_setup *setup)
+{
+	int fd = device();
+
+	EXPECT(0, call(fd, JIS_IOC_SETUP, setup));
+	return fd;
+}
+
+static int target(int fd, unsigned long how, pid_t pid, unsigned int flags)
+{
+	struct jis_target t = { .size = sizeof(t), .flags = flags, .pid = (unsigned int)pid };
+
+	return call(fd, how, &t);
+}
+
+static int get(int fd, unsigned int cpu, struct jis_get_packet *got)
+{
+	*got = (struct jis_get_packet){ .size = sizeof(*got), .cpu = cpu };
+	return call(fd, JIS_IOC_GET_PACKET, got);
+}
+
+static struct jis_status status(int fd)
+{
+	struct jis_status s = { .size = sizeof(s) };
+
+	EXPECT(0, call(fd, JIS_IOC_STATUS, &s));
+	return s;
+}
+
+static int try_setup(struct jis_setup setup)
+{
+	int fd = device(), result = call(fd, JIS_IOC_SETUP, &setup);
+
+	close(fd);
+	return result;
+}
+
+#define SETUP_WITH(member, value)                                                                  \
+	({                                                                                         \
+		struct jis_setup with = request();                                                 \
+		with.member = value;                                                               \
+		try_setup(with);                                                                   \
+	})
+
+static void test_setup(void)
+{
+	struct jis_setup setup = request();
+	int fd;
+
+	EXPECT(-EINVAL, SETUP_WITH(size, 0));
+	EXPECT(-EINVAL, SETUP_WITH(size, sizeof(setup) + 8));
+	EXPECT(-EPROTO, SETUP_WITH(abi_version, JIS_ABI_VERSION + 1));
+	EXPECT(-EINVAL, SETUP_WITH(flags, 0x80000000));
+	EXPECT(-EINVAL, SETUP_WITH(clock, 0));
+	EXPECT(-EINVAL, SETUP_WITH(clock, 3));
+	EXPECT(-EINVAL, SETUP_WITH(base, 12345));
+	EXPECT(-EINVAL, SETUP_WITH(base, 1ull << 62));
+	EXPECT(-EINVAL, SETUP_WITH(reserved[4], 1));
+	EXPECT(-EINVAL, SETUP_WITH(packet_size, 1));
+	EXPECT(-EINVAL, SETUP_WITH(packet_size, PAGE - 1));
+	EXPECT(-EINVAL, SETUP_WITH(packet_size, 3 * PAGE));
+	EXPECT(-EINVAL, SETUP_WITH(packet_size, 8u << 20));
+	EXPECT(-EINVAL, SETUP_WITH(packet_size, 0x80000000));
+	EXPECT(-ERANGE, SETUP_WITH(buffer_bytes, 1));
+	EXPECT(-ERANGE, SETUP_WITH(buffer_bytes, 1ull << 40));
+	EXPECT(-ERANGE, SETUP_WITH(buffer_bytes, ~0ull));
+	EXPECT(-ERANGE, SETUP_WITH(buffer_bytes, ~0ull << 12));
+	EXPECT(0, SETUP_WITH(watermark, ~0u));
+
+	setup.packet_size = 16 * PAGE;
+	setup.buffer_bytes = 4u << 20;
+	fd = session(&setup);
+	EXPECT(16 * PAGE, setup.packet_size);
+	EXPECT(JIS_SCHEMA_VERSION, setup.schema_version);
+	EXPECT((long)setup.ring_bytes, (long)setup.packets_per_cpu * setup.packet_size);
+	EXPECT(1, setup.ring_bytes * setup.nr_cpus <= 4u << 20);
+	EXPECT(1, status(fd).memory_bytes >= setup.ring_bytes);
+	EXPECT(-EBADFD, call(fd, JIS_IOC_SETUP, &setup));
+	close(fd);
+}
+
+static void test_states(void)
+{
+	struct jis_setup setup = request();
+	struct jis_get_packet got;
+	int fd = device();
+
+	EXPECT(-EBADFD, call(fd, JIS_IOC_START, NULL));
+	EXPECT(-EBADFD, call(fd, JIS_IOC_STOP, NULL));
+	EXPECT(-EBADFD, call(fd, JIS_IOC_FLUSH, NULL));
+	EXPECT(-EBADFD, get(fd, 0, &got));
+	EXPECT(-EBADFD, target(fd, JIS_IOC_TARGET_ADD, getpid(), 0));
+	EXPECT(JIS_SESSION_NEW, status(fd).state);
+	EXPECT(0, call(fd, JIS_IOC_SETUP, &setup));
+	EXPECT(-EBADFD, call(fd, JIS_IOC_PAUSE, NULL));
+	EXPECT(-EBADFD, call(fd, JIS_IOC_RESUME, NULL));
+	EXPECT(-EAGAIN, get(fd, 0, &got));
+	EXPECT(0, call(fd, JIS_IOC_START, NULL));
+	EXPECT(JIS_SESSION_RUNNING, status(fd).state);
+	EXPECT(-EBADFD, call(fd, JIS_IOC_START, NULL));
+	EXPECT(-EBADFD, call(fd, JIS_IOC_RESUME, NULL));
+	EXPECT(0, call(fd, JIS_IOC_PAUSE, NULL));
+	EXPECT(JIS_SESSION_PAUSED, status(fd).state);
+	EXPECT(-EBADFD, call(fd, JIS_IOC_PAUSE, NULL));
+	EXPECT(0, call(fd, JIS_IOC_RESUME, NULL));
+	/* the empty packet each stream begins with, and no other */
+	EXPECT(0, get(fd, 0, &got));
+	EXPECT(JIS_PACKET_HEADER_SIZE, got.bytes);
+	EXPECT(0, call(fd, JIS_IOC_FLUSH, NULL));
+	EXPECT(-EAGAIN, get(fd, 0, &got));
+	EXPECT(-EINVAL, get(fd, setup.nr_cpus, &got));
+	EXPECT(-EINVAL, get(fd, ~0u, &got));
+	EXPECT(0, call(fd, JIS_IOC_STOP, NULL));
+	EXPECT(0, call(fd, JIS_IOC_STOP, NULL));
+	EXPECT(-EBADFD, call(fd, JIS_IOC_START, NULL));
+	EXPECT(-EBADFD, call(fd, JIS_IOC_RESUME, NULL));
+	EXPECT(-EBADFD, target(fd, JIS_IOC_TARGET_ADD, getpid(), 0));
+	EXPECT(JIS_SESSION_STOPPED, status(fd).state);
+	EXPECT(-ENOTTY, call(fd, _IO(JIS_IOC_MAGIC, 99), NULL));
+	EXPECT(-ENOTTY, call(fd, _IO('T', 1), NULL));
+	EXPECT(-EFAULT, call(fd, JIS_IOC_STATUS, NULL));
+	EXPECT(-EFAULT, call(fd, JIS_IOC_COUNTERS, (void *)-PAGE));
+	close(fd);
+}
+
+static long map(int fd, size_t len, int prot, int flags, off_t offset)
+{
+	void *p = mmap(NULL, len, prot, flags, fd, offset);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	munmap(p, len);
+	return 0;
+}
+
+static void test_mapping(void)
+{
+	struct jis_setup setup = request();
+	int fd = session(&setup), memory = open("/proc/self/mem", O_RDWR), state;
+	size_t len = setup.ring_bytes;
+	char *ring;
+	pid_t child;
+
+	EXPECT(-EPERM, map(fd, len, PROT_READ | PROT_WRITE, MAP_SHARED, 0));
+	EXPECT(-EPERM, map(fd, len, PROT_WRITE, MAP_SHARED, 0));
+	EXPECT(-EPERM, map(fd, len, PROT_READ | PROT_EXEC, MAP_SHARED, 0));
+	EXPECT(-EINVAL, map(fd, len, PROT_READ, MAP_PRIVATE, 0));
+	EXPECT(-EINVAL, map(fd, len - PAGE, PROT_READ, MAP_SHARED, 0));
+	EXPECT(-EINVAL, map(fd, len + PAGE, PROT_READ, MAP_SHARED, 0));
+	EXPECT(-EINVAL, map(fd, len, PROT_READ, MAP_SHARED, PAGE));
+	EXPECT(-EINVAL, map(fd, len, PROT_READ, MAP_SHARED, (off_t)JIS_MMAP_RING(setup.nr_cpus)));
+	EXPECT(-EINVAL, map(fd, len, PROT_READ, MAP_SHARED, (off_t)JIS_MMAP_RING(0x7fffff)));
+
+	ring = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
+	EXPECT(1, ring != MAP_FAILED);
+	EXPECT(-1, mprotect(ring, len, PROT_READ | PROT_WRITE));
+	EXPECT(EACCES, errno);
+	EXPECT(-1, mprotect(ring, len, PROT_READ | PROT_EXEC));
+	EXPECT(EACCES, errno);
+	EXPECT(1, mremap(ring, len, len + PAGE, MREMAP_MAYMOVE) == MAP_FAILED);
+	EXPECT(-1, pwrite(memory, "x", 1, (off_t)(size_t)ring));
+	for (size_t i = 0; i < len; i++)
+		if (ring[i]) {
+			EXPECT(0, ring[i]);
+			break;
+		}
+	child = fork();
+	if (child == 0)
+		_exit(msync(ring, PAGE, MS_ASYNC) < 0 && errno == ENOMEM ? 0 : 1);
+	waitpid(child, &state, 0);
+	EXPECT(0, state);
+	munmap(ring, len);
+	close(memory);
+	close(fd);
+}
+
+/* Uses of the module, as /proc/modules has them. */
+static int module_uses(void)
+{
+	char line[512], name[64];
+	int uses = -1, n;
+	FILE *f = fopen("/proc/modules", "r");
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%63s %*d %d", name, &n) == 2 && !strcmp(name, "jis"))
+			uses = n;
+	if (f)
+		fclose(f);
+	return uses;
+}
+
+/* The session ends with its last descriptor; a mapping that is left stays readable and pins nothing. */
+static void test_close_while_mapped(void)
+{
+	struct jis_setup setup = request();
+	const struct jis_packet_header *ring;
+	int fd = session(&setup), copy = dup(fd);
+
+	ring = mmap(NULL, setup.ring_bytes, PROT_READ, MAP_SHARED, fd, 0);
+	EXPECT(1, (const void *)ring != MAP_FAILED);
+	EXPECT(0, target(fd, JIS_IOC_TARGET_ADD, getpid(), 0));
+	EXPECT(0, call(fd, JIS_IOC_START, NULL));
+	close(fd);
+	EXPECT(1, module_uses());
+	EXPECT(JIS_SESSION_RUNNING, status(copy).state);
+	close(copy);
+	EXPECT(0, module_uses());
+	EXPECT(JIS_PACKET_MAGIC, ring->magic);
+	EXPECT(0, munmap((void *)ring, setup.ring_bytes));
+}
+
+static int pair[2];
+
+static void *ping(void *arg)
+{
+	char c;
+
+	while (read(pair[0], &c, 1) == 1)
+		;
+	return arg;
+}
+
+static int ready(int fd, unsigned int nr_cpus)
+{
+	struct jis_get_packet got;
+	int most = 0;
+
+	for (unsigned int cpu = 0; cpu < nr_cpus; cpu++) {
+		int n = 0;
+
+		while (get(fd, cpu, &got) == 0)
+			n++;
+		if (n > most)
+			most = n;
+	}
+	return most;
+}
+
+/* Writes to a sleeping thread of this process from a child that is no target. */
+static pid_t waker(void)
+{
+	pid_t child = fork();
+
+	if (child == 0)
+		for (;;)
+			if (write(pair[1], "x", 1) != 1 || usleep(100))
+				_exit(0);
+	return child;
+}
+
+static void test_poll(void)
+{
+	struct jis_setup setup = request();
+	struct pollfd p = { .events = POLLIN };
+	pthread_t thread;
+	pid_t child;
+
+	setup.packet_size = PAGE;
+	setup.buffer_bytes = 1u << 20;
+	setup.watermark = 3;
+	p.fd = session(&setup);
+	EXPECT(3, setup.watermark);
+	EXPECT(0, pipe(pair));
+	pthread_create(&thread, NULL, ping, NULL);
+	EXPECT(0, target(p.fd, JIS_IOC_TARGET_ADD, getpid(), 0));
+	EXPECT(0, call(p.fd, JIS_IOC_START, NULL));
+	EXPECT(1, ready(p.fd, setup.nr_cpus));
+	EXPECT(0, poll(&p, 1, 0));
+	child = waker();
+	EXPECT(1, poll(&p, 1, 60000));
+	EXPECT(POLLIN, p.revents);
+	EXPECT(1, ready(p.fd, setup.nr_cpus) >= 3);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	EXPECT(0, call(p.fd, JIS_IOC_STOP, NULL));
+	EXPECT(1, poll(&p, 1, 0));
+	EXPECT(POLLIN, p.revents);
+	ready(p.fd, setup.nr_cpus);
+	EXPECT(1, poll(&p, 1, 0));
+	EXPECT(POLLHUP, p.revents);
+	close(p.fd);
+	close(pair[1]);
+	pthread_join(thread, NULL);
+	close(pair[0]);
+}
+
+static void *idler(void *arg)
+{
+	*(pid_t *)arg = gettid();
+	pause();
+	return NULL;
+}
+
+static void test_targets(void)
+{
+	struct jis_setup setup = request();
+	int fd = session(&setup);
+	volatile pid_t tid = 0;
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, idler, (void *)&tid);
+	while (!tid)
+		usleep(100);
+	EXPECT(-EINVAL, target(fd, JIS_IOC_TARGET_ADD, 0, 0));
+	EXPECT(-EINVAL, target(fd, JIS_IOC_TARGET_ADD, getpid(), 0x10));
+	EXPECT(-EINVAL, target(fd, JIS_IOC_TARGET_REMOVE, getpid(), JIS_TARGET_CHILDREN));
+	EXPECT(-ESRCH, target(fd, JIS_IOC_TARGET_ADD, tid, 0));
+	EXPECT(-ESRCH, target(fd, JIS_IOC_TARGET_ADD, -1, 0));
+	EXPECT(-ESRCH, target(fd, JIS_IOC_TARGET_ADD, 0x3fffffff, 0));
+	EXPECT(-ESRCH, target(fd, JIS_IOC_TARGET_TEST, getpid(), 0));
+	EXPECT(0, target(fd, JIS_IOC_TARGET_ADD, getpid(), 0));
+	EXPECT(-EEXIST, target(fd, JIS_IOC_TARGET_ADD, getpid(), 0));
+	EXPECT(0, target(fd, JIS_IOC_TARGET_TEST, getpid(), 0));
+	EXPECT(1, status(fd).nr_targets);
+	EXPECT(0, target(fd, JIS_IOC_TARGET_REMOVE, getpid(), 0));
+	EXPECT(-ESRCH, target(fd, JIS_IOC_TARGET_REMOVE, getpid(), 0));
+	EXPECT(0, status(fd).nr_targets);
+	close(fd);
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+}
+
+/* The table has a limit: what does not fit is refused, counted, and fits when others have gone. */
+static void test_many_targets(void)
+{
+	struct jis_setup setup = request();
+	int fd = session(&setup), added = 0, refused = 0, i, err;
+	static pid_t pids[MANY];
+
+	for (i = 0; i < MANY; i++) {
+		pids[i] = fork();
+		if (pids[i] == 0) {
+			pause();
+			_exit(0);
+		}
+		err = target(fd, JIS_IOC_TARGET_ADD, pids[i], 0);
+		added += err == 0;
+		refused += err == -ENOSPC;
+	}
+	EXPECT(MANY, added + refused);
+	EXPECT(1, added >= 1024 && refused > 0);
+	EXPECT(added, status(fd).nr_targets);
+	EXPECT(refused, (long)status(fd).reserved[0]);
+	for (i = 0; i < MANY; i++)
+		EXPECT(i < added ? 0 : -ESRCH, target(fd, JIS_IOC_TARGET_TEST, pids[i], 0));
+	for (i = 0; i < MANY; i++)
+		kill(pids[i], SIGKILL);
+	for (i = 0; i < MANY; i++)
+		waitpid(pids[i], NULL, 0);
+	for (i = 0; i < 600 && status(fd).nr_targets; i++)
+		usleep(100000); /* they are freed by RCU */
+	EXPECT(0, status(fd).nr_targets);
+	EXPECT(0, target(fd, JIS_IOC_TARGET_ADD, getpid(), 0));
+	close(fd);
+}
+
+int main(void)
+{
+	test_setup();
+	test_states();
+	test_mapping();
+	test_close_while_mapped();
+	test_poll();
+	test_targets();
+	test_many_targets();
+	printf("%d failures\n", failures);
+	return failures != 0;
+}
