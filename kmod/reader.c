@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The reader's side of a ring: its memory, packets got and given back, the read-only mapping.
+ *
+ * Process context only. It never touches the writer's part of a ring, save in a stopped session, where
+ * nothing writes, to tell the last losses.
+ */
+#include <linux/cpumask.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "jis.h"
+
+/* In hard interrupt context: the probe that closed the packet could not wake anybody itself. */
+static void ring_wake(struct irq_work *work)
+{
+	struct jis_ring *r = container_of(work, struct jis_ring, wake);
+
+	wake_up_interruptible_poll(&r->session->wait, EPOLLIN | EPOLLRDNORM);
+}
+
+static int ring_alloc_pages(struct jis_ring *r)
+{
+	int node = cpu_to_node(r->cpu);
+	unsigned long i;
+
+	for (i = 0; i < r->nr_pages; i++) {
+		r->pages[i] = alloc_pages_node(node, GFP_KERNEL_ACCOUNT | __GFP_ZERO |
+					       __GFP_RETRY_MAYFAIL | __GFP_NOWARN, 0);
+		if (!r->pages[i] || fatal_signal_pending(current))
+			return -ENOMEM;
+		if (i % 1024 == 0)
+			cond_resched();
+	}
+	return 0;
+}
+
+/**
+ * jis_ring_init - makes the ring of @cpu; geometry and ids are the session's.
+ *
+ * The pages are zero, so that no packet ever shows what was in memory before. On failure what was
+ * made is freed by jis_ring_fini(), which copes with rings that were never initialised.
+ */
+int jis_ring_init(struct jis_ring *r, struct jis_session *s, int cpu)
+{
+	int err;
+
+	mutex_init(&r->lock);
+	init_irq_work(&r->wake, ring_wake);
+	r->session = s;
+	r->cpu = cpu;
+	r->packet_size = s->packet_size;
+	r->nr_packets = s->packets_per_cpu;
+	r->watermark = s->watermark;
+	r->nr_pages = (size_t)r->nr_packets * r->packet_size >> PAGE_SHIFT;
+	r->proto.magic = JIS_PACKET_MAGIC;
+	memcpy(r->proto.uuid, s->uuid, sizeof(r->proto.uuid));
+	r->proto.stream_class = JIS_STREAM_KERNEL;
+	r->proto.stream_instance = cpu;
+	r->proto.owner = cpu;
+
+	r->pages = kvcalloc(r->nr_pages, sizeof(*r->pages), GFP_KERNEL_ACCOUNT);
+	if (!r->pages)
+		return -ENOMEM;
+	err = ring_alloc_pages(r);
+	if (err)
+		return err;
+	r->memory = vmap(r->pages, r->nr_pages, VM_MAP, PAGE_KERNEL);
+	return r->memory ? 0 : -ENOMEM;
+}
+
+/* Mapped pages live on until they are unmapped: each mapping holds references of its own. */
+void jis_ring_fini(struct jis_ring *r)
+{
+	unsigned long i;
+
+	if (!r->session)
+		return;
+	irq_work_sync(&r->wake);
+	vunmap(r->memory);
+	for (i = 0; r->pages && i < r->nr_pages && r->pages[i]; i++)
+		__free_page(r->pages[i]);
+	kvfree(r->pages);
+}
+
+/* Packets closed and not yet got. */
+u64 jis_ring_ready(struct jis_ring *r)
+{
+	return smp_load_acquire(&r->head) - READ_ONCE(r->next);
+}
+
+/* Of a stopped session: is there nothing more to get? */
+bool jis_ring_drained(struct jis_ring *r)
+{
+	return !jis_ring_ready(r) && !READ_ONCE(r->owed);
+}
+
+/**
+ * jis_ring_get - gives back the packet got before, gets the next closed one.
+ * @stopped: nothing writes to the ring any more; losses that are still owed are then told in a packet
+ *           of their own as soon as there is room for it.
+ *
+ * Returns 0 or -EAGAIN.
+ */
+int jis_ring_get(struct jis_ring *r, bool stopped, u64 now, struct jis_get_packet *got)
+{
+	const struct jis_packet_header *h;
+	int err = -EAGAIN;
+
+	mutex_lock(&r->lock);
+	/* Pairs with ring_open_packet(): user space has read the packet before it asked for another. */
+	smp_store_release(&r->tail, r->next);
+	if (stopped && r->owed)
+		jis_ring_finish(r, now);
+	/* Pairs with ring_close_packet(). */
+	if (smp_load_acquire(&r->head) != r->next) {
+		got->index = r->next % r->nr_packets;
+		h = (void *)(r->memory + got->index * (size_t)r->packet_size);
+		got->bytes = h->content_size / 8;
+		WRITE_ONCE(r->next, r->next + 1);
+		err = 0;
+	}
+	mutex_unlock(&r->lock);
+	return err;
+}
+
+/**
+ * jis_ring_map - maps the whole ring, for reading and never for anything else.
+ *
+ * The mapping gets a file of its own (an empty one of the kernel's tmpfs): so it holds pages, but
+ * neither the session's file nor the module, and a session ends with its last descriptor.
+ */
+int jis_ring_map(struct jis_ring *r, struct vm_area_struct *vma)
+{
+	int err;
+
+	if (vma->vm_end - vma->vm_start != r->nr_pages << PAGE_SHIFT || !(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
+		return -EPERM;
+	compat_vm_flags(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY, VM_MAYWRITE | VM_MAYEXEC);
+	err = vm_map_pages_zero(vma, r->pages, r->nr_pages);
+	if (!err)
+		compat_vma_set_file(vma, jis_map_file);
+	return err;
+}
