@@ -209,7 +209,7 @@ demo:
 	$(Q)scripts/demo.sh $(BUILD)
 
 lab-demo:
-	$(Q)scripts/lab/demo.sh $(BUILD)
+	$(Q)scripts/lab/demo.sh
 
 install: all
 	$(Q)BUILD=$(BUILD) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) scripts/install.sh

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 # make demo: records Debian's Tomcat 10 with its example servlets under load, and leaves the trace in
 # BUILD/demo/trace and the Paraver files BUILD/demo/tomcat.{prv,pcf,row}.
-# Usage: scripts/demo.sh BUILD [SECONDS]
+# Usage: scripts/demo.sh BUILD [SECONDS [USERS]]; DEMO_JVM_OPTIONS: for Tomcat's JVM, default -Xmx512m.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/demo/lib.sh
 
-BUILD=$(cd "${1:?build directory}" && pwd) seconds=${2:-30}
+BUILD=$(cd "${1:?build directory}" && pwd) seconds=${2:-30} users=${3:-12}
 out=$BUILD/demo
 jis=$BUILD/jis
 
@@ -42,13 +42,14 @@ if id tomcat >/dev/null 2>&1; then
 	user=tomcat
 	chown -R tomcat: "$base"
 fi
-mapfile -t command < <(tomcat_command "$base" -Xmx512m)
+read -ra options <<<"${DEMO_JVM_OPTIONS:--Xmx512m}"
+mapfile -t command < <(tomcat_command "$base" "${options[@]}")
 
 echo "demo: recording Tomcat (port $port, as user $user) for $seconds s of load"
 "$jis" record -o "$out/trace" --user "$user" -- "${command[@]}" >"$out/tomcat.log" 2>"$out/record.log" &
 recorder=$!
 tomcat_wait "$port" $recorder 120 || { tail -n 20 "$out/tomcat.log" "$out/record.log" >&2; fail "see above"; }
-"$JAVA" -Xmx128m -cp "$classes/load" SurgeLoad "http://127.0.0.1:$port" "$seconds" 12 ||
+"$JAVA" -Xmx128m -cp "$classes/load" SurgeLoad "http://127.0.0.1:$port" "$seconds" "$users" ||
 	fail "requests failed: see $out/tomcat.log"
 kill -INT $recorder
 status=0
@@ -60,9 +61,9 @@ case $status in
 *) cat "$out/record.log" >&2; fail "the recording ended with status $status" ;;
 esac
 
+cp -r paraver-export/cfg "$out/cfg"
 "$jis" export paraver "$out/trace" -o "$out/tomcat.prv"
 "$jis" report "$out/trace" | tee "$out/report.txt"
 echo
 echo "trace          $out/trace (jis info, jis dump, babeltrace2)"
 echo "Paraver files  $out/tomcat.prv .pcf .row; views in $out/cfg"
-cp -r paraver-export/cfg "$out/cfg"

@@ -4,7 +4,7 @@
 # and commands out of order are refused.
 . "$(dirname "$0")/lib_jisctl.sh"
 
-minirec "$TESTDIR/t" -- sh -c "while [ ! -e $TESTDIR/end ]; do sleep 0.01; done" >"$TESTDIR/out" &
+minirec "$TESTDIR/t" -- sh -c "for i in \$(seq 3000); do [ ! -e $TESTDIR/end ] || break; sleep 0.01; done" >"$TESTDIR/out" &
 recorder=$!
 wait_for 10 test -S "$TESTDIR/t/.control"
 wait_for 10 test -s "$TESTDIR/t/kernel/cpu-0"

@@ -5,5 +5,5 @@
 . "$(dirname "$0")/lib.sh"
 need_root
 
-"${RECORD[@]}" -q -o "$TESTDIR/trace" -- "$JAVA" -cp "$CLASSES:$MARKERS" Truth "${SCALE:-2.0}" >"$TESTDIR/program"
+"${RECORD[@]}" -q -o "$TESTDIR/trace" -- "$JAVA" -cp "$CLASSES:$MARKERS" Truth "${SCALE:-3.0}" >"$TESTDIR/program"
 python3 "$CHECKERS/ctf_agree.py" "$JIS" "$TESTDIR/trace" "${LEAST:-100000}"

@@ -76,7 +76,8 @@ if mount -t tmpfs -o size=400k tmpfs small 2>/dev/null; then
 	cp -r small/trace full
 	umount small
 	"$JIS" info full >out || "$JIS" recover full || fail "the trace of the full disk is unreadable"
-	"$JIS" report -q full | grep -q bash || fail "nothing of the command is in the trace of the full disk"
+	"$JIS" report -q full >out
+	grep -q "bash \[" out || fail "nothing of the command is in the trace of the full disk"
 fi
 
 # Pause and resume, from another process.

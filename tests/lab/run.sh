@@ -48,7 +48,8 @@ make_job()	# TEST...
 	# The end-to-end tests run in the guest too; classes are the host's, where the servlet API is.
 	mkdir -p "$job/tree/tests" "$job/tree/scripts"
 	cp -a "$lab_top/tests/e2e" "$job/tree/tests/"
-	cp -a "$lab_top/scripts/demo" "$job/tree/scripts/"
+	cp -a "$lab_top/scripts/demo" "$lab_top/scripts/demo.sh" "$job/tree/scripts/"
+	mkdir "$job/tree/paraver-export" && cp -a "$lab_top/paraver-export/cfg" "$job/tree/paraver-export/"
 	[ ! -d "$src/build/demo-classes" ] || cp -a "$src/build/demo-classes" "$job/build/"
 	cp "$lab_dir/complaints.sh" "$job/"
 	[ -z "${LAB_EXTRA:-}" ] || cp -a "$LAB_EXTRA/." "$job/"

@@ -169,6 +169,20 @@ START_TEST(between_pause_and_the_dump_after_resume_all_is_unknown)
 }
 END_TEST
 
+START_TEST(threads_of_a_removed_target_are_unknown)
+{
+	struct feed *f = feed_three();
+
+	FEED(f, FEED_RECORDER, 50, target_removed, .pid = 100);
+	feed_end(f);
+	ck_assert_str_eq(f->thread_log[0], "unknown 0-10, run@0 10-50, unknown 50-1000");
+	ck_assert_str_eq(f->thread_log[1], "unknown 0-10, sleep 10-50, unknown 50-1000");
+	ck_assert_str_eq(f->thread_log[2], "unknown 0-10, ready 10-1000");
+	ck_assert_str_eq(f->cpu_log[0], "unknown 0-10, target=100 10-50, unknown 50-1000");
+	feed_free(f);
+}
+END_TEST
+
 START_TEST(damages_of_the_manifest_count)
 {
 	struct damage_entry damage = {.path = (char *)"kernel/cpu-1",
@@ -226,6 +240,7 @@ int main(void)
 	tcase_add_test(t, a_thread_born_after_a_loss_did_not_exist_before);
 	tcase_add_test(t, an_exit_is_final_and_known_from_the_tables);
 	tcase_add_test(t, between_pause_and_the_dump_after_resume_all_is_unknown);
+	tcase_add_test(t, threads_of_a_removed_target_are_unknown);
 	tcase_add_test(t, damages_of_the_manifest_count);
 	tcase_add_test(t, a_wakeup_of_an_unknown_thread_is_a_link_only_if_it_ended_a_wait);
 	suite_add_tcase(s, t);

@@ -212,6 +212,99 @@ START_TEST(missing_metadata_is_made)
 }
 END_TEST
 
+/* A packet with a right checksum that begins a tick too early. */
+START_TEST(a_clock_that_steps_back_loses_nothing)
+{
+	struct gen_stream *s = &g->s[GEN_CPU0];
+	size_t size, at = s->events[20].packet;
+	uint8_t *bytes = gen_load(g, s->path, &size), *copy;
+	struct jis_packet_header h;
+	struct trace *t;
+	uint32_t nr = 0;
+
+	memcpy(&h, bytes + at, sizeof(h));
+	copy = malloc(h.content_size / 8);
+	memcpy(copy, bytes + at, h.content_size / 8);
+	h.timestamp_begin = h.timestamp_end = s->events[0].time;
+	memcpy(copy, &h, sizeof(h));
+	h.crc32c = packet_crc32c((void *)copy);
+	memcpy(bytes + at, &h, sizeof(h));
+	free(copy);
+	gen_store(g, s->path, bytes, size);
+	free(bytes);
+	ck_assert_int_eq(trace_recover(g->path, NULL, NULL), 0);
+	session_is_whole();
+	babeltrace2_reads_it();
+	ck_assert_int_eq(trace_open(g->path, NULL, &t), 0);
+	while (stream_cursor_next(&t->streams[0]))
+		nr++;
+	trace_close(t);
+	ck_assert_uint_eq(nr, s->nr);
+}
+END_TEST
+
+START_TEST(counters_of_a_clean_stop_are_kept)
+{
+	struct gen_stream *s = &g->s[GEN_CPU0];
+	struct manifest *m = gen_manifest(g, true);
+	uint64_t cut = 0;
+
+	m->streams[GEN_CPU0].produced[1] += 5;
+	m->streams[GEN_CPU0].lost[1] = 5;
+	ck_assert_int_eq(manifest_save(g->dirfd, m), 0);
+	manifest_free(m);
+	for (uint32_t i = 0; i < s->nr; i++)
+		cut += s->events[i].packet >= s->events[20].packet && s->events[i].id == 1;
+	damage(GEN_CPU0, s->events[20].packet, true);
+	ck_assert_int_eq(trace_recover(g->path, NULL, NULL) & ~-EALREADY, 0);
+	damage(GEN_CPU0, s->events[20].packet - 1, true);
+	ck_assert_int_eq(trace_recover(g->path, NULL, NULL), 0);
+	ck_assert_int_eq(manifest_load(g->dirfd, &m), 0);
+	ck_assert_str_eq(m->streams[0].path, "kernel/cpu-0");
+	ck_assert(m->streams[0].clean);
+	ck_assert_uint_eq(m->streams[0].produced[1], s->b.stored[1] + 5);
+	ck_assert_uint_ge(m->streams[0].lost[1], cut + 5);
+	ck_assert_uint_eq(m->streams[0].produced[1],
+			  m->streams[0].stored[1] + m->streams[0].lost[1]);
+	manifest_free(m);
+}
+END_TEST
+
+/* Without a manifest the clock follows from the readings of all clocks. */
+START_TEST(the_clock_is_found)
+{
+	const uint64_t base = 5ull << 40, frequency = 2500000000ull;
+	struct packet_builder b;
+	struct stream_writer *w;
+	struct manifest *m;
+
+	unlinkat(g->dirfd, MANIFEST_FILE, 0);
+	unlinkat(g->dirfd, "kernel/recorder", 0);
+	ck_assert_int_eq(stream_writer_create(g->dirfd, "kernel/recorder", &w), 0);
+	ck_assert_int_eq(packet_builder_init(&b, 4096, JIS_STREAM_RECORDER, 0, g->s[0].id.uuid), 0);
+	for (uint64_t s = 1; s < 4; s++) {
+		struct jis_ev_clock_sync sync = {.tsc = base + s * frequency,
+						 .monotonic_raw = 777 + s * 1000000000,
+						 .realtime =
+							 1700000000000000000ull + s * 1000000000};
+
+		ck_assert_int_eq(packet_builder_add(&b, JIS_EV_clock_sync, s * frequency, &sync,
+						    sizeof(sync), NULL),
+				 0);
+	}
+	ck_assert_int_eq(stream_writer_append(w, packet_builder_close(&b, 0)), 0);
+	ck_assert_int_eq(stream_writer_close(w), 0);
+	packet_builder_fini(&b);
+	ck_assert_int_eq(trace_recover(g->path, NULL, NULL), 0);
+	ck_assert_int_eq(manifest_load(g->dirfd, &m), 0);
+	ck_assert_uint_eq(m->clock, JIS_CLOCK_TSC);
+	ck_assert_uint_eq(m->base, base);
+	ck_assert_uint_eq(m->frequency, frequency);
+	ck_assert_int_eq(m->realtime_offset, 1700000000000000000);
+	manifest_free(m);
+}
+END_TEST
+
 START_TEST(what_is_no_stream_is_moved_aside)
 {
 	struct stat st;
@@ -305,6 +398,9 @@ int main(void)
 	tcase_add_test(t, broken_manifest);
 	tcase_add_test(t, provisional_manifest);
 	tcase_add_test(t, missing_metadata_is_made);
+	tcase_add_test(t, a_clock_that_steps_back_loses_nothing);
+	tcase_add_test(t, counters_of_a_clean_stop_are_kept);
+	tcase_add_test(t, the_clock_is_found);
 	tcase_add_test(t, what_is_no_stream_is_moved_aside);
 	tcase_add_test(t, a_recording_under_way_is_refused);
 	tcase_add_test(t, nothing_to_recover);

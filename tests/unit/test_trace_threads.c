@@ -168,6 +168,49 @@ START_TEST(ends_find_the_life_they_belong_to)
 }
 END_TEST
 
+START_TEST(a_lost_end_does_not_take_the_next_ones)
+{
+	target(200, 0, "java");
+	dump(200, 200, "java");
+	fork_(200, 202, 200, "first");	/* 130 */
+	exit_(202, 200);		/* 140; its last switch is lost */
+	fork_(200, 202, 200, "second"); /* 150 */
+	exit_(202, 200);		/* 160 */
+	dead(202);			/* 170 */
+	fork_(200, 202, 200, "third");	/* 180: all of its end is lost */
+	fork_(200, 202, 200, "fourth"); /* 190 */
+	dead(202);			/* 200 */
+	tables_are("P200 java\n"
+		   "200/200 -1..-1 java\n"
+		   "200/202 130..140 first\n"
+		   "200/202 150..170 second\n"
+		   "200/202 180..190 third\n"
+		   "200/202 190..200 fourth\n");
+}
+END_TEST
+
+START_TEST(filling_twice_replaces)
+{
+	struct thread_table *t = thread_table_new();
+	struct manifest *m = manifest_new();
+
+	target(200, 0, "java");
+	dump(200, 200, "java");
+	SAY(0, task_name, "other", .tid = 9, .pid = 9);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(thread_table_add_packet(t, 0, packet_builder_close(&b[i], 0), 0),
+				 0);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(thread_table_fill(t, m), 0);
+		ck_assert_uint_eq(m->nr_threads, 1);
+		ck_assert_uint_eq(m->nr_foreigners, 1);
+		ck_assert_uint_eq(m->nr_processes, 1);
+	}
+	manifest_free(m);
+	thread_table_free(t);
+}
+END_TEST
+
 START_TEST(ends_without_an_exit)
 {
 	target(200, 0, "java");
@@ -338,6 +381,8 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, threads_come_and_go);
 	tcase_add_test(t, ends_find_the_life_they_belong_to);
+	tcase_add_test(t, a_lost_end_does_not_take_the_next_ones);
+	tcase_add_test(t, filling_twice_replaces);
 	tcase_add_test(t, ends_without_an_exit);
 	tcase_add_test(t, exec_by_another_thread_than_the_leader);
 	tcase_add_test(t, exec_by_the_leader_renames_the_process);

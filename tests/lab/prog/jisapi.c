@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * jisapi: what /dev/jis promises and refuses, call by call. Prints what does not hold; status 0 when all
- * does.
+ * jisapi: what /dev/jis promises and refuses, call by call. Prints what does not hold; status 0
+ * when all does.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,9 +58,9 @@ static int device(void)
 
 static struct jis_setup request(void)
 {
-	return (struct jis_setup){ .size = sizeof(struct jis_setup),
-				   .abi_version = JIS_ABI_VERSION,
-				   .clock = JIS_CLOCK_RAW };
+	return (struct jis_setup){.size = sizeof(struct jis_setup),
+				  .abi_version = JIS_ABI_VERSION,
+				  .clock = JIS_CLOCK_RAW};
 }
 
 static int session(struct jis_setup *setup)
@@ -73,20 +73,20 @@ static int session(struct jis_setup *setup)
 
 static int target(int fd, unsigned long how, pid_t pid, unsigned int flags)
 {
-	struct jis_target t = { .size = sizeof(t), .flags = flags, .pid = (unsigned int)pid };
+	struct jis_target t = {.size = sizeof(t), .flags = flags, .pid = (unsigned int)pid};
 
 	return call(fd, how, &t);
 }
 
 static int get(int fd, unsigned int cpu, struct jis_get_packet *got)
 {
-	*got = (struct jis_get_packet){ .size = sizeof(*got), .cpu = cpu };
+	*got = (struct jis_get_packet){.size = sizeof(*got), .cpu = cpu};
 	return call(fd, JIS_IOC_GET_PACKET, got);
 }
 
 static struct jis_status status(int fd)
 {
-	struct jis_status s = { .size = sizeof(s) };
+	struct jis_status s = {.size = sizeof(s)};
 
 	EXPECT(0, call(fd, JIS_IOC_STATUS, &s));
 	return s;
@@ -254,7 +254,8 @@ static int module_uses(void)
 	return uses;
 }
 
-/* The session ends with its last descriptor; a mapping that is left stays readable and pins nothing. */
+/* The session ends with its last descriptor; a mapping that is left stays readable and pins
+ * nothing. */
 static void test_close_while_mapped(void)
 {
 	struct jis_setup setup = request();
@@ -316,7 +317,7 @@ static pid_t waker(void)
 static void test_poll(void)
 {
 	struct jis_setup setup = request();
-	struct pollfd p = { .events = POLLIN };
+	struct pollfd p = {.events = POLLIN};
 	pthread_t thread;
 	pid_t child;
 

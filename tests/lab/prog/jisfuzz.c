@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * jisfuzz: calls /dev/jis with nonsense for some seconds, from threads that share sessions. What the
- * calls return does not matter; what the kernel says about itself afterwards does.
+ * jisfuzz: calls /dev/jis with nonsense for some seconds, from threads that share sessions. What
+ * the calls return does not matter; what the kernel says about itself afterwards does.
  *
  *   jisfuzz SECONDS [SEED]
  */
@@ -40,9 +40,10 @@ static unsigned long rnd(struct rng *r)
 
 static unsigned long pick(struct rng *r)
 {
-	static const unsigned long odd[] = { 0,	      1,     2,	       4,	   4096,       4097,
-					     65536,   1ul << 20, 1ul << 27, 1ul << 31, 1ul << 32, 1ul << 40,
-					     1ul << 63, ~0ul, ~0ul - 1, 0x7fffffff, 0xffffffff };
+	static const unsigned long odd[] = {0,		1,	   2,	      4,	 4096,
+					    4097,	65536,	   1ul << 20, 1ul << 27, 1ul << 31,
+					    1ul << 32,	1ul << 40, 1ul << 63, ~0ul,	 ~0ul - 1,
+					    0x7fffffff, 0xffffffff};
 
 	if (rnd(r) % 4 == 0)
 		return rnd(r);
@@ -89,9 +90,18 @@ static void likely_setup(struct rng *r, struct jis_setup *s)
 static void fuzz_ioctl(struct rng *r, int fd)
 {
 	static const unsigned int known[] = {
-		JIS_IOC_SETUP, JIS_IOC_TARGET_ADD, JIS_IOC_TARGET_REMOVE, JIS_IOC_START,
-		JIS_IOC_PAUSE, JIS_IOC_RESUME,	   JIS_IOC_STOP,	  JIS_IOC_FLUSH,
-		JIS_IOC_GET_PACKET, JIS_IOC_STATUS, JIS_IOC_COUNTERS, JIS_IOC_SETUP,
+		JIS_IOC_SETUP,
+		JIS_IOC_TARGET_ADD,
+		JIS_IOC_TARGET_REMOVE,
+		JIS_IOC_START,
+		JIS_IOC_PAUSE,
+		JIS_IOC_RESUME,
+		JIS_IOC_STOP,
+		JIS_IOC_FLUSH,
+		JIS_IOC_GET_PACKET,
+		JIS_IOC_STATUS,
+		JIS_IOC_COUNTERS,
+		JIS_IOC_SETUP,
 		_IOW(JIS_IOC_MAGIC, 12, struct jis_target),
 	};
 	unsigned int which = rnd(r) % 13, nr = known[which];
@@ -116,11 +126,11 @@ static void fuzz_ioctl(struct rng *r, int fd)
 
 static void fuzz_map(struct rng *r, int fd)
 {
-	struct jis_setup guess = { .ring_bytes = (rnd(r) % 64 + 1) << 12 };
+	struct jis_setup guess = {.ring_bytes = (rnd(r) % 64 + 1) << 12};
 	size_t len = rnd(r) % 2 ? guess.ring_bytes : pick(r) & ((1ul << 34) - 1);
 	off_t offset = (off_t)(rnd(r) % 2 ? JIS_MMAP_RING(rnd(r) % 4) : pick(r) & ~4095ul);
-	volatile char *p = mmap(NULL, len, (int)(rnd(r) % 8), rnd(r) % 4 ? MAP_SHARED : MAP_PRIVATE, fd,
-				offset);
+	volatile char *p = mmap(NULL, len, (int)(rnd(r) % 8), rnd(r) % 4 ? MAP_SHARED : MAP_PRIVATE,
+				fd, offset);
 
 	if (p == MAP_FAILED)
 		return;
@@ -132,7 +142,7 @@ static void fuzz_map(struct rng *r, int fd)
 
 static void fuzz_others(struct rng *r, int fd)
 {
-	struct pollfd p = { .fd = fd, .events = (short)rnd(r) };
+	struct pollfd p = {.fd = fd, .events = (short)rnd(r)};
 	char buffer[16];
 
 	poll(&p, 1, 0);
@@ -155,7 +165,7 @@ static void reopen(struct rng *r, unsigned int slot)
 
 static void *fuzz(void *arg)
 {
-	struct rng r = { (unsigned long)arg };
+	struct rng r = {(unsigned long)arg};
 
 	while (time(NULL) < end) {
 		unsigned int slot = rnd(&r) % NR_FDS;
@@ -186,7 +196,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (unsigned long i = 0; i < NR_THREADS; i++)
-		pthread_create(&threads[i], NULL, fuzz, (void *)(seed * 0x9e3779b97f4a7c15ul + i + 1));
+		pthread_create(&threads[i], NULL, fuzz,
+			       (void *)(seed * 0x9e3779b97f4a7c15ul + i + 1));
 	for (int i = 0; i < NR_THREADS; i++)
 		pthread_join(threads[i], NULL);
 	for (int i = 0; i < 13; i++)

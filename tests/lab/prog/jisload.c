@@ -2,14 +2,13 @@
 /*
  * jisload: loads whose scheduling is known, and what the kernel itself counted of it.
  *
- *   jisload pingpong N      two threads on one CPU wake each other N times over pipes. For each, between
- *                           its renames to "begin" and "end": its voluntary and involuntary switches
- *                           (getrusage) and times on a CPU (schedstat)
- *   jisload cross N         the same on two CPUs
- *   jisload threads N       N threads that sleep until standard input ends; prints their tids
- *   jisload family          forks a child that makes a thread, forks a grandchild and execs true
- *   jisload rate N          N round trips of two processes on CPU 0; prints ns each (for measurements)
- *   jisload burn SECONDS    one thread for each of two CPUs, and two more to preempt them
+ *   jisload pingpong N      two threads on one CPU wake each other N times over pipes. For each,
+ * between its renames to "begin" and "end": its voluntary and involuntary switches (getrusage) and
+ * times on a CPU (schedstat) jisload cross N         the same on two CPUs jisload threads N       N
+ * threads that sleep until standard input ends; prints their tids jisload family          forks a
+ * child that makes a thread, forks a grandchild and execs true jisload rate N          N round
+ * trips of two processes on CPU 0; prints ns each (for measurements) jisload burn SECONDS    one
+ * thread for each of two CPUs, and two more to preempt them
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -91,8 +90,8 @@ static int pingpong(int rounds, int cpu)
 
 	if (pipe(there) || pipe(back))
 		return 3;
-	a = (struct party){ back[0], there[1], rounds, 0, 1 };
-	b = (struct party){ there[0], back[1], rounds, cpu, 0 };
+	a = (struct party){back[0], there[1], rounds, 0, 1};
+	b = (struct party){there[0], back[1], rounds, cpu, 0};
 	pthread_create(&thread, NULL, party, &b);
 	party(&a);
 	pthread_join(thread, NULL);
@@ -160,11 +159,11 @@ static int rate(int rounds)
 		return 3;
 	pin(0);
 	if (fork() == 0) {
-		p = (struct party){ there[0], back[1], rounds, 0, 0 };
+		p = (struct party){there[0], back[1], rounds, 0, 0};
 		pass(&p);
 		_exit(0);
 	}
-	p = (struct party){ back[0], there[1], rounds, 0, 1 };
+	p = (struct party){back[0], there[1], rounds, 0, 1};
 	clock_gettime(CLOCK_MONOTONIC, &a);
 	pass(&p);
 	clock_gettime(CLOCK_MONOTONIC, &b);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * jisraw: records with the kmod backend and writes each record as a line of text, so that guest tests
- * can check it with awk. Checks by itself what holds for every recording (see check_*); shares no code
- * with the recorder or the trace reader.
+ * jisraw: records with the kmod backend and writes each record as a line of text, so that guest
+ * tests can check it with awk. Checks by itself what holds for every recording (see check_*);
+ * shares no code with the recorder or the trace reader.
  *
  *   jisraw [-aClnrs] [-b BYTES] [-f MS] [-o FILE] [-p PID]... [COMMAND [ARG]...]
  *     -a all switches   -C children too   -l read only when something was lost
  *     -n read nothing before the stop   -r CLOCK_MONOTONIC_RAW   -s start before targets are added
  *     -b buffer bytes   -f flush interval (default 100)   -o records as text   -p target process
- * Records until COMMAND has ended, or SIGINT or SIGTERM. Pauses at SIGUSR1, resumes at SIGUSR2. Says
- * "recording" on standard output when it records. Ends with a summary and status 0, or 1 and what is wrong.
+ * Records until COMMAND has ended, or SIGINT or SIGTERM. Pauses at SIGUSR1, resumes at SIGUSR2.
+ * Says "recording" on standard output when it records. Ends with a summary and status 0, or 1 and
+ * what is wrong.
  */
 #include <errno.h>
 #include <limits.h>
@@ -34,7 +35,7 @@ typedef unsigned long long u64;
 #define NR(x) (sizeof(x) / sizeof((x)[0]))
 
 enum { U32, S32, X32, U64, S64, X64, STR };
-static const int sizes[] = { 4, 4, 4, 8, 8, 8, 4 };
+static const int sizes[] = {4, 4, 4, 8, 8, 8, 4};
 
 struct field {
 	const char *name;
@@ -51,12 +52,11 @@ struct event {
 #define T_u64 U64
 #define T_s64 S64
 #define T_x64 X64
-#define F(type, name) { #name, T_##type },
-#define S(name) { #name, STR },
-#define EVENT(id, name) [id] = { #name, { JIS_FIELDS_##name(F, S) } },
-static const struct event events[JIS_MAX_EVENT_ID] = {
-	JIS_EVENTS_KERNEL(EVENT) JIS_EVENTS_COMMON(EVENT)
-};
+#define F(type, name) {#name, T_##type},
+#define S(name) {#name, STR},
+#define EVENT(id, name) [id] = {#name, {JIS_FIELDS_##name(F, S)}},
+static const struct event events[JIS_MAX_EVENT_ID] = {JIS_EVENTS_KERNEL(EVENT)
+							      JIS_EVENTS_COMMON(EVENT)};
 
 /* What is known of one CPU's stream. */
 struct stream {
@@ -204,8 +204,8 @@ static void check_header(struct stream *s, uint32_t cpu, const struct jis_packet
 	if (h->packet_seq != s->packets)
 		wrong("cpu %u: packet %llu has number %llu", cpu, s->packets, h->packet_seq);
 	if (h->timestamp_begin < s->last || h->timestamp_end < h->timestamp_begin)
-		wrong("cpu %u packet %llu: times %llu (before), %llu..%llu", cpu,
-		      s->packets, s->last, h->timestamp_begin, h->timestamp_end);
+		wrong("cpu %u packet %llu: times %llu (before), %llu..%llu", cpu, s->packets,
+		      s->last, h->timestamp_begin, h->timestamp_end);
 	if (h->events_discarded < s->discarded)
 		wrong("cpu %u packet %llu: events_discarded fell", cpu, s->packets);
 	if (h->content_size % 32 || h->packet_size < h->content_size ||
@@ -218,7 +218,8 @@ static void check_header(struct stream *s, uint32_t cpu, const struct jis_packet
 static void check_packet(uint32_t cpu, const struct jis_packet_header *h)
 {
 	struct stream *s = &streams[cpu];
-	const uint8_t *p = (const uint8_t *)(h + 1), *end = (const uint8_t *)h + h->content_size / 8;
+	const uint8_t *p = (const uint8_t *)(h + 1),
+		      *end = (const uint8_t *)h + h->content_size / 8;
 	u64 time = h->timestamp_begin, before = time;
 
 	check_header(s, cpu, h);
@@ -274,8 +275,8 @@ static void check_counts(void)
 			u64 made = c.produced[id], gone = c.lost[id];
 
 			if (made != s->stored[id] + gone)
-				wrong("cpu %u type %u: produced %llu stored %llu lost %llu",
-				      cpu, id, made, s->stored[id], gone);
+				wrong("cpu %u type %u: produced %llu stored %llu lost %llu", cpu,
+				      id, made, s->stored[id], gone);
 			if (s->told[id] != gone)
 				wrong("cpu %u type %u: lost %llu told %llu", cpu, id, gone,
 				      s->told[id]);
@@ -369,7 +370,7 @@ static int lost_more(void)
 /* Until the command ends or a signal says so. */
 static void record(int fd, pid_t child, int flush_ms, int late, int *status)
 {
-	struct pollfd fds[] = { { fd, POLLIN, 0 }, { ops->poll_fd(backend), POLLIN, 0 } };
+	struct pollfd fds[] = {{fd, POLLIN, 0}, {ops->poll_fd(backend), POLLIN, 0}};
 	struct signalfd_siginfo info;
 
 	for (;;) {
@@ -393,7 +394,7 @@ static void record(int fd, pid_t child, int flush_ms, int late, int *status)
 
 int main(int argc, char **argv)
 {
-	struct backend_config config = { .clock = JIS_CLOCK_TSC };
+	struct backend_config config = {.clock = JIS_CLOCK_TSC};
 	int opt, fd, gate = -1, nr_pids = 0, flush_ms = 100, status = 0;
 	int late = READ_SOON, start_first = 0;
 	uint32_t flags = 0;
@@ -401,17 +402,38 @@ int main(int argc, char **argv)
 
 	while ((opt = getopt(argc, argv, "+aClnrsb:f:o:p:")) != -1) {
 		switch (opt) {
-		case 'a': config.all_switches = true; break;
-		case 'C': flags |= JIS_TARGET_CHILDREN; break;
-		case 'l': late = READ_AFTER_LOSS; break;
-		case 'n': late = READ_AT_STOP; break;
-		case 's': start_first = 1; break;
-		case 'r': config.clock = JIS_CLOCK_RAW; break;
-		case 'b': config.buffer_bytes = strtoull(optarg, NULL, 0); break;
-		case 'f': flush_ms = atoi(optarg); break;
-		case 'o': text = fopen(optarg, "w"); break;
-		case 'p': pids[nr_pids++ % 64] = atoi(optarg); break;
-		default: return 2;
+		case 'a':
+			config.all_switches = true;
+			break;
+		case 'C':
+			flags |= JIS_TARGET_CHILDREN;
+			break;
+		case 'l':
+			late = READ_AFTER_LOSS;
+			break;
+		case 'n':
+			late = READ_AT_STOP;
+			break;
+		case 's':
+			start_first = 1;
+			break;
+		case 'r':
+			config.clock = JIS_CLOCK_RAW;
+			break;
+		case 'b':
+			config.buffer_bytes = strtoull(optarg, NULL, 0);
+			break;
+		case 'f':
+			flush_ms = atoi(optarg);
+			break;
+		case 'o':
+			text = fopen(optarg, "w");
+			break;
+		case 'p':
+			pids[nr_pids++ % 64] = atoi(optarg);
+			break;
+		default:
+			return 2;
 		}
 	}
 	fd = signals();

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* Made-up traces, sensible and not: what is written keeps the format's rules, whatever is fed. */
+#include "test_prv_files.h"
+
+/* A trace of which no record fits the other must still give files that keep all rules. */
+static void nonsense(struct feed *f, unsigned int seed)
+{
+	static const uint32_t tids[] = {0, 7, 100, 101, 200};
+	static const uint32_t states[] = {R, S, D, R | JIS_TASK_PREEMPTED, JIS_TASK_STOPPED};
+
+	for (uint64_t t = 0; t < 200000; t += (uint64_t)rand_r(&seed) % 20) {
+		uint32_t cpu = (uint32_t)rand_r(&seed) % FEED_CPUS;
+		uint32_t prev = tids[rand_r(&seed) % 5], next = tids[rand_r(&seed) % 5];
+
+		switch (rand_r(&seed) % 6) {
+		case 0:
+			feed_wake(f, cpu, t, prev, next, t);
+			break;
+		case 1:
+			feed_packet(f, FEED_SLOT(0), t, t, 0, 0, prev);
+			FEED(f, FEED_SLOT(0), t, marker, .type = prev, .value = (int64_t)t);
+			break;
+		default:
+			feed_switch(f, cpu, t, prev, states[rand_r(&seed) % 5], next);
+		}
+		if (rand_r(&seed) % 1000 == 0)
+			feed_packet(f, cpu, t + 5, t + 6, t, 0, 0);
+	}
+}
+
+/* A little scheduler: two CPUs of ours, threads that block, wake each other and are preempted. */
+struct scheduler {
+	uint32_t on[FEED_CPUS]; /* tid, 0 idle */
+	bool asleep[3], ready[3];
+	unsigned int seed;
+};
+
+static const uint32_t scheduled[] = {100, 101, 200};
+
+static void schedule_wake(struct feed *f, struct scheduler *s, uint32_t cpu, uint64_t t)
+{
+	uint32_t i = (uint32_t)rand_r(&s->seed) % 3;
+
+	if (!s->asleep[i])
+		return;
+	feed_wake(f, cpu, t, s->on[cpu] ? s->on[cpu] : 0, scheduled[i], t + 1);
+	s->asleep[i] = false;
+	s->ready[i] = true;
+}
+
+static void schedule_switch(struct feed *f, struct scheduler *s, uint32_t cpu, uint64_t t)
+{
+	uint32_t prev = s->on[cpu], next = 0, state = R;
+
+	for (uint32_t i = 0; i < 3 && !next; i++) {
+		if (s->ready[i])
+			next = scheduled[i];
+	}
+	if (!prev && !next)
+		return;
+	for (uint32_t i = 0; i < 3; i++) {
+		if (scheduled[i] == next)
+			s->ready[i] = false;
+		if (scheduled[i] != prev)
+			continue;
+		state = rand_r(&s->seed) % 3 ? S : R | JIS_TASK_PREEMPTED;
+		s->asleep[i] = state == S;
+		s->ready[i] = state != S;
+	}
+	feed_switch(f, cpu, t, prev, state, next);
+	s->on[cpu] = next;
+}
+
+/* Also with losses on CPU 0: nothing of it is fed while they last. */
+static void sense(struct feed *f, unsigned int seed)
+{
+	struct scheduler s = {.asleep = {true, true, true}, .seed = seed};
+	uint64_t lost_until = 0, next_loss = 1000, lost = 0;
+
+	feed_packet(f, 0, 0, next_loss, 0, 0, 0);
+	for (uint64_t t = 10; t < 199000; t += 2 + (uint64_t)rand_r(&s.seed) % 20) {
+		uint32_t cpu = t <= lost_until ? 1 : (uint32_t)rand_r(&s.seed) % 2;
+
+		if (rand_r(&s.seed) % 2)
+			schedule_wake(f, &s, cpu, t);
+		else
+			schedule_switch(f, &s, cpu, t);
+		if (t + 30 < next_loss)
+			continue;
+		t = next_loss;
+		lost_until = next_loss + 50;
+		next_loss += 50 + (uint64_t)rand_r(&s.seed) % 5000;
+		feed_packet(f, 0, lost_until, next_loss, ++lost, 0, 0);
+		s.on[0] = 0; /* ran somewhere and is gone again, nobody knows how */
+		for (uint32_t i = 0; i < 3; i++)
+			s.asleep[i] = s.on[1] != scheduled[i];
+		memset(s.ready, 0, sizeof(s.ready));
+	}
+}
+
+START_TEST(the_independent_checker_finds_nothing)
+{
+	static const char checker[] = "tests/e2e/checkers/prv_check.py";
+	struct files x = files_new();
+	struct feed *f = feed_usual(_i & 1);
+	char command[256];
+
+	if (access(checker, R_OK))
+		return;
+	f->man.end = 200000;
+	start(f, &x, &(struct paraver_options){.wakeups = PARAVER_WAKEUPS_ALL, .sort = _i & 2});
+	begin(f);
+	if (_i & 4)
+		nonsense(f, (unsigned int)_i);
+	else
+		sense(f, (unsigned int)_i);
+	ck_assert_int_eq(f->m->counts.contradictions > 0, (_i & 4) > 0);
+	finish(f, &x);
+	snprintf(command, sizeof(command), "python3 %s %s %s.prv", checker,
+		 _i & 4 ? "--contradictions" : "", x.base);
+	ck_assert_int_eq(system(command), 0);
+	feed_free(f);
+	files_free(&x);
+}
+END_TEST
+
+START_TEST(sorting_with_little_memory_gives_all_lines_in_order)
+{
+	const struct paraver_options options = {.sort = true, .sort_memory = 1 << 20};
+	struct files x = files_new();
+	struct feed *f = feed_usual(false);
+	uint64_t last = 0, lines = 0, wanted;
+	char path[128], line[256];
+	FILE *in;
+
+	f->man.end = 10000000;
+	start(f, &x, &options);
+	begin(f);
+	for (uint64_t t = 10; t < 2000000; t += 10) {
+		feed_switch(f, 0, t, t % 20 ? 100 : 101, S, t % 20 ? 101 : 100);
+		feed_wake(f, 1, t + 1, 7, t % 20 ? 100 : 101, t + 2);
+	}
+	ck_assert_int_eq(model_finish(f->m), 0);
+	wanted = paraver_stats(x.p)->lines;
+	paraver_close(x.p);
+	snprintf(path, sizeof(path), "%s.prv", x.base);
+	in = fopen(path, "r");
+	ck_assert_ptr_nonnull(in);
+	ck_assert_ptr_nonnull(fgets(line, sizeof(line), in));
+	for (lines = 1; fgets(line, sizeof(line), in); lines++) {
+		ck_assert_uint_ge(line_begin(line), last);
+		last = line_begin(line);
+	}
+	fclose(in);
+	ck_assert_uint_eq(lines, wanted);
+	ck_assert_uint_gt(lines, 500000);
+	feed_free(f);
+	files_free(&x);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("prv_rules");
+	TCase *t = tcase_create("rules");
+	SRunner *runner = srunner_create(s);
+	int failed;
+
+	tcase_set_timeout(t, 120);
+	tcase_add_loop_test(t, the_independent_checker_finds_nothing, 0, 16);
+	tcase_add_test(t, sorting_with_little_memory_gives_all_lines_in_order);
+	suite_add_tcase(s, t);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}
