@@ -395,8 +395,11 @@ static int record_loop(struct record *r)
 			timeout = (int)((deadline - now) / 1000000u) + 1;
 		err = jisctl_session_run(r->session, timeout);
 		if (err == 1) {
-			r->reason = "max-size";
-			cli_warn("--max-size reached: the recording ends here");
+			r->reason = jisctl_session_end_reason(r->session);
+			if (!r->reason)
+				r->reason = "ended by the session";
+			if (!strcmp(r->reason, "max-size"))
+				cli_warn("--max-size reached: the recording ends here");
 			return 0;
 		}
 		if (err) {

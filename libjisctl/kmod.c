@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Backend kmod: sessions of the kernel module, over /dev/jis. Packets come out of read-only mappings
- * as the module wrote them; nothing is converted or copied here.
+ * Backend kmod: sessions of the kernel module, over /dev/jis. Packets come out of read-only
+ * mappings as the module wrote them; nothing is converted or copied here.
  *
  * The mappings belong to the process that opened the backend: no child inherits them.
  */
@@ -63,13 +63,15 @@ static void explain(int err, char *why, size_t n)
 		break;
 	case EPERM:
 	case EACCES:
-		snprintf(why, n, "no permission for %s: recording needs root, or CAP_PERFMON and access "
-				 "to the device",
+		snprintf(why, n,
+			 "no permission for %s: recording needs root, or CAP_PERFMON and access "
+			 "to the device",
 			 JIS_DEVICE);
 		break;
 	case EPROTO:
-		snprintf(why, n, "the kernel module that is loaded is of another version of JIS: "
-				 "rmmod jis, and load the one installed with this tool");
+		snprintf(why, n,
+			 "the kernel module that is loaded is of another version of JIS: "
+			 "rmmod jis, and load the one installed with this tool");
 		break;
 	default:
 		snprintf(why, n, "%s cannot be used: %s", JIS_DEVICE, strerror(-err));
@@ -79,7 +81,7 @@ static void explain(int err, char *why, size_t n)
 /* Opens a session that records nothing and lets it go. */
 static int kmod_probe(char *why, size_t n)
 {
-	const struct backend_config config = { .clock = JIS_CLOCK_RAW };
+	const struct backend_config config = {.clock = JIS_CLOCK_RAW};
 	struct backend *b;
 	int err = backend_kmod.open(&config, &b);
 
@@ -157,7 +159,7 @@ static uint32_t kmod_nr_cpus(const struct backend *b)
 
 static int target_call(const struct backend *b, unsigned long request, pid_t pid, uint32_t flags)
 {
-	struct jis_target target = { .size = sizeof(target), .flags = flags, .pid = (uint32_t)pid };
+	struct jis_target target = {.size = sizeof(target), .flags = flags, .pid = (uint32_t)pid};
 
 	return kmod_ioctl(b, request, &target);
 }
@@ -204,7 +206,7 @@ static int kmod_flush(struct backend *b)
 
 static int kmod_get_packet(struct backend *b, uint32_t cpu, const struct jis_packet_header **packet)
 {
-	struct jis_get_packet got = { .size = sizeof(got), .cpu = cpu };
+	struct jis_get_packet got = {.size = sizeof(got), .cpu = cpu};
 	uint64_t offset;
 	int err;
 
@@ -225,8 +227,8 @@ static int kmod_get_packet(struct backend *b, uint32_t cpu, const struct jis_pac
 
 static int kmod_counts(struct backend *b, uint32_t cpu, struct backend_counts *out)
 {
-	struct jis_counters counters = { .size = sizeof(counters), .cpu = cpu };
-	struct jis_status status = { .size = sizeof(status) };
+	struct jis_counters counters = {.size = sizeof(counters), .cpu = cpu};
+	struct jis_status status = {.size = sizeof(status)};
 	int err;
 
 	memset(out, 0, sizeof(*out));
@@ -252,7 +254,7 @@ static int kmod_poll_fd(const struct backend *b)
 	return b->fd;
 }
 
-static const char *const kmod_missing[] = { NULL };
+static const char *const kmod_missing[] = {NULL};
 
 const struct backend_ops backend_kmod = {
 	.name = "kmod",

@@ -10,8 +10,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define PROC_COMM_SIZE 64 /* as ftrace and /proc give it: 15 characters; kernel workers have more  \
-			   */
+#define PROC_COMM_SIZE                                                                             \
+	64 /* as ftrace and /proc give it: 15 characters; kernel workers have more                 \
+	    */
 
 struct proc_stat {
 	char comm[PROC_COMM_SIZE];

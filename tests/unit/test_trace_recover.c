@@ -247,6 +247,7 @@ START_TEST(counters_of_a_clean_stop_are_kept)
 {
 	struct gen_stream *s = &g->s[GEN_CPU0];
 	struct manifest *m = gen_manifest(g, true);
+	const struct stream_entry *e;
 	uint64_t cut = 0;
 
 	m->streams[GEN_CPU0].produced[1] += 5;
@@ -255,17 +256,15 @@ START_TEST(counters_of_a_clean_stop_are_kept)
 	manifest_free(m);
 	for (uint32_t i = 0; i < s->nr; i++)
 		cut += s->events[i].packet >= s->events[20].packet && s->events[i].id == 1;
-	damage(GEN_CPU0, s->events[20].packet, true);
-	ck_assert_int_eq(trace_recover(g->path, NULL, NULL) & ~-EALREADY, 0);
 	damage(GEN_CPU0, s->events[20].packet - 1, true);
 	ck_assert_int_eq(trace_recover(g->path, NULL, NULL), 0);
 	ck_assert_int_eq(manifest_load(g->dirfd, &m), 0);
-	ck_assert_str_eq(m->streams[0].path, "kernel/cpu-0");
-	ck_assert(m->streams[0].clean);
-	ck_assert_uint_eq(m->streams[0].produced[1], s->b.stored[1] + 5);
-	ck_assert_uint_ge(m->streams[0].lost[1], cut + 5);
-	ck_assert_uint_eq(m->streams[0].produced[1],
-			  m->streams[0].stored[1] + m->streams[0].lost[1]);
+	for (e = m->streams; strcmp(e->path, s->path); e++)
+		;
+	ck_assert(e->clean);
+	ck_assert_uint_eq(e->produced[1], s->b.stored[1] + 5);
+	ck_assert_uint_ge(e->lost[1], cut + 5);
+	ck_assert_uint_eq(e->produced[1], e->stored[1] + e->lost[1]);
 	manifest_free(m);
 }
 END_TEST
