@@ -5,6 +5,7 @@
  */
 #include "unix_socket.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +15,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "proc.h"
 
 #define BACKLOG 64
 #define RUN_DIRECTORY "/run/jis"
@@ -47,8 +50,33 @@ err_close:
 	return err;
 }
 
+/* Removes what recorders that were killed have left in RUN_DIRECTORY. */
+static void clean_stale(void)
+{
+	DIR *dir = opendir(RUN_DIRECTORY);
+	struct dirent *e;
+	struct proc_stat st;
+	unsigned long long start;
+	char path[sizeof(RUN_DIRECTORY) + 280];
+	int pid;
+
+	while (dir && (e = readdir(dir))) {
+		if (sscanf(e->d_name, "%d-%llu-", &pid, &start) != 2)
+			continue;
+		if (proc_stat_read(pid, pid, &st) == 0 && st.start_ticks == start)
+			continue;
+		snprintf(path, sizeof(path), RUN_DIRECTORY "/%s/agent", e->d_name);
+		unlink(path);
+		*strrchr(path, '/') = 0;
+		rmdir(path);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 int unix_listen_private(struct unix_listener *l)
 {
+	struct proc_stat self = {.start_ticks = 0};
 	const char *tmp = getenv("TMPDIR");
 	char path[128];
 	int err;
@@ -56,7 +84,10 @@ int unix_listen_private(struct unix_listener *l)
 	memset(l, 0, sizeof(*l));
 	l->fd = -1;
 	mkdir(RUN_DIRECTORY, 0711);
-	snprintf(l->directory, sizeof(l->directory), RUN_DIRECTORY "/XXXXXX");
+	clean_stale();
+	proc_stat_read(getpid(), getpid(), &self);
+	snprintf(l->directory, sizeof(l->directory), RUN_DIRECTORY "/%d-%llu-XXXXXX", getpid(),
+		 (unsigned long long)self.start_ticks);
 	if (!mkdtemp(l->directory)) {
 		if (!tmp || strlen(tmp) > sizeof(l->directory) - 16)
 			tmp = "/tmp";

@@ -42,20 +42,20 @@ void emit_state(struct model *m, uint32_t life, enum model_state_kind kind, uint
 		begin = m->info.begin;
 	if (end > m->info.end)
 		end = m->info.end;
-	if (begin >= end || !(l->flags & LIFE_SELECTED))
+	if (begin >= end || !(l->flags & LIFE_SELECTED) || !m->on_state.nr)
 		return;
 	out.thread = life;
 	out.kind = kind;
-	out.cpu = kind == MODEL_RUNNING ? l->cpu : MODEL_NO_CPU;
+	out.cpu = l->cpu; /* MODEL_NO_CPU unless it runs */
 	out.begin = begin;
 	out.end = end;
 	out.successor = successor;
-	out.preempted = kind == MODEL_READY && l->flags & LIFE_PREEMPTED;
+	out.preempted = (l->flags & LIFE_PREEMPTED) != 0; /* kept only while READY */
 	for (uint32_t i = 0; i < m->on_state.nr; i++) {
 		const struct model_sink *s = m->on_state.sinks[i];
 		int err = s->state(s->ctx, &out);
 
-		if (err && !m->error)
+		if (__builtin_expect(err, 0) && !m->error)
 			m->error = err;
 	}
 }

@@ -16,6 +16,8 @@
 #include "trace/read.h"
 
 #define NONE UINT32_MAX
+/* Kept out of the way of the few events that are nearly all of a trace. */
+#define SELDOM __attribute__((noinline, cold))
 #define TID_PAGE_BITS 12
 #define TID_PAGES 1024u /* kernel tids are below 2^22 */
 #define MAX_SPAN_DEPTH 1024u

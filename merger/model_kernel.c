@@ -5,8 +5,8 @@
  */
 #include "model_int.h"
 
-static void text_event(struct model *m, enum model_event_kind kind, uint32_t life, const char *text,
-		       uint64_t t)
+static SELDOM void text_event(struct model *m, enum model_event_kind kind, uint32_t life,
+			      const char *text, uint64_t t)
 {
 	struct model_event event = {
 		.thread = life, .kind = kind, .time = t, .left = NONE, .text = text};
@@ -18,8 +18,8 @@ static void text_event(struct model *m, enum model_event_kind kind, uint32_t lif
 	emit_event(m, &event);
 }
 
-static void forked(struct model *m, uint32_t cpu, const struct jis_ev_sched_process_fork *ev,
-		   uint64_t t)
+static SELDOM void forked(struct model *m, uint32_t cpu, const struct jis_ev_sched_process_fork *ev,
+			  uint64_t t)
 {
 	uint32_t child = thread_at(m, ev->tid, t);
 	uint32_t parent = thread_on_cpu(m, cpu, ev->parent_tid, t);
@@ -45,8 +45,8 @@ static void forked(struct model *m, uint32_t cpu, const struct jis_ev_sched_proc
 }
 
 /* A thread that is not the leader and calls exec takes the leader's tid; the leader is no more. */
-static void execed(struct model *m, uint32_t cpu, const struct jis_ev_sched_process_exec *ev,
-		   uint64_t t)
+static SELDOM void execed(struct model *m, uint32_t cpu, const struct jis_ev_sched_process_exec *ev,
+			  uint64_t t)
 {
 	uint32_t life = thread_at(m, ev->tid, t);
 	uint32_t old = thread_at(m, ev->old_tid, t);
@@ -64,7 +64,7 @@ static void execed(struct model *m, uint32_t cpu, const struct jis_ev_sched_proc
  * The last that is heard of a thread, some time after its last switch-out; the tid may live again
  * by then. Matters only where that switch-out was lost.
  */
-static void freed(struct model *m, const struct jis_ev_sched_process_free *ev, uint64_t t)
+static SELDOM void freed(struct model *m, const struct jis_ev_sched_process_free *ev, uint64_t t)
 {
 	uint32_t life = thread_at(m, ev->tid, t);
 
@@ -78,7 +78,7 @@ static void freed(struct model *m, const struct jis_ev_sched_process_free *ev, u
 		life_set(m, life, MODEL_EXITED, false, t);
 }
 
-static void dumped(struct model *m, const struct jis_ev_thread_state *ev, uint64_t t)
+static SELDOM void dumped(struct model *m, const struct jis_ev_thread_state *ev, uint64_t t)
 {
 	uint32_t life = thread_at(m, ev->tid, t);
 	struct life *l;
@@ -113,8 +113,8 @@ static void dumped(struct model *m, const struct jis_ev_thread_state *ev, uint64
 	}
 }
 
-static void exiting(struct model *m, uint32_t cpu, const struct jis_ev_sched_process_exit *ev,
-		    uint64_t t)
+static SELDOM void exiting(struct model *m, uint32_t cpu,
+			   const struct jis_ev_sched_process_exit *ev, uint64_t t)
 {
 	uint32_t life = thread_on_cpu(m, cpu, ev->tid, t);
 
@@ -122,6 +122,11 @@ static void exiting(struct model *m, uint32_t cpu, const struct jis_ev_sched_pro
 		m->counts.unknown_threads++;
 	else
 		life_seen(m, life, cpu, t);
+}
+
+static SELDOM void renamed(struct model *m, const struct jis_ev_task_rename *ev, uint64_t t)
+{
+	text_event(m, MODEL_EVENT_RENAME, thread_at(m, ev->tid, t), ev->comm, t);
 }
 
 void kernel_event(struct model *m, const struct stream_cursor *c, uint64_t t)
@@ -156,12 +161,9 @@ void kernel_event(struct model *m, const struct stream_cursor *c, uint64_t t)
 	case JIS_EV_sched_process_free:
 		freed(m, p, t);
 		break;
-	case JIS_EV_task_rename: {
-		const struct jis_ev_task_rename *ev = p;
-
-		text_event(m, MODEL_EVENT_RENAME, thread_at(m, ev->tid, t), ev->comm, t);
+	case JIS_EV_task_rename:
+		renamed(m, p, t);
 		break;
-	}
 	case JIS_EV_thread_state:
 		dumped(m, p, t);
 		break;
@@ -175,7 +177,7 @@ void kernel_event(struct model *m, const struct stream_cursor *c, uint64_t t)
  * The kernel stops recording somewhere around the marks, so nothing between them is believed; what
  * is known afterwards comes from the dump that follows the resume, and from switches.
  */
-static void marked(struct model *m, uint32_t mark, uint64_t t)
+static SELDOM void marked(struct model *m, uint32_t mark, uint64_t t)
 {
 	struct model_event event = {.thread = NONE,
 				    .process = NONE,
@@ -195,11 +197,25 @@ static void marked(struct model *m, uint32_t mark, uint64_t t)
 	emit_event(m, &event);
 }
 
+/* What threads of a process do that is no target any more is not recorded. */
+static SELDOM void removed(struct model *m, uint32_t pid, uint64_t t)
+{
+	for (uint32_t i = 0; i < m->info.nr_threads; i++) {
+		const struct life *l = &m->lives[i];
+
+		if (m->threads[i].entry->pid == pid && l->first <= t && l->kind != MODEL_EXITED)
+			life_set(m, i, MODEL_UNKNOWN, false, t);
+	}
+}
+
 void model_recorder_event(struct model *m, const struct stream_cursor *c, uint64_t t)
 {
 	switch (c->id) {
 	case JIS_EV_session_mark:
 		marked(m, ((const struct jis_ev_session_mark *)c->payload)->mark, t);
+		break;
+	case JIS_EV_target_removed:
+		removed(m, ((const struct jis_ev_target_removed *)c->payload)->pid, t);
 		break;
 	case JIS_EV_lost_records:
 		loss_record(m, c, t);

@@ -47,8 +47,8 @@ static void life_begin(struct model *m, uint32_t life, enum model_state_kind kin
 	l->cpu = MODEL_NO_CPU;
 	l->since = t;
 	l->flags &= ~(LIFE_PREEMPTED | LIFE_RUNNABLE | LIFE_WOKEN);
-	if (preempted)
-		l->flags |= LIFE_PREEMPTED;
+	/* No branch: which it is, is not to be foretold. */
+	l->flags |= LIFE_PREEMPTED * (preempted & (kind == MODEL_READY));
 	if (kind != MODEL_UNKNOWN && kind != MODEL_EXITED)
 		life_list(m, life);
 }

@@ -155,36 +155,29 @@ int prv_state(void *ctx, const struct model_state *s)
 	struct paraver *p = ctx;
 	uint32_t index = p->row_of[s->thread];
 	uint64_t end = s->end - p->info->begin;
+	/* MODEL_NO_CPU becomes 0, none; few branches, since which kind it is cannot be foretold. */
+	uint32_t cpu = s->cpu + 1, next = s->successor;
 	struct prv_row *row;
-	uint32_t cpu = 0;
+	bool handed;
+	int err = 0;
 
 	if (index == NONE)
 		return 0;
 	row = &p->rows[index];
 	if (row->owner != s->thread) {
-		int err;
-
 		/* A former owner's exit, told late. */
 		if (row->owner != NONE &&
 		    p->info->threads[row->owner].birth > p->info->threads[s->thread].birth)
 			return 0;
 		err = take_row(p, row, s->thread);
-		if (err)
-			return err;
 	}
-	if (s->kind == MODEL_RUNNING) {
-		bool handed = s->successor != MODEL_NO_THREAD && p->row_of[s->successor] != NONE;
-
-		if (!handed || end > row->last_end + 1)
-			cpu = s->cpu + 1;
-		end -= handed && cpu;
-	} else if (s->kind == MODEL_BLOCKED_UNINTERRUPTIBLE || s->kind == MODEL_STOPPED) {
-		int err = wait_kind(p, row, s, row->last_end, end);
-
-		if (err)
-			return err;
-	}
-	return state_line(p, row, cpu, end, state_value[s->kind]);
+	handed = p->row_of[next < p->info->nr_threads ? next : p->info->nr_threads] != NONE;
+	if (handed && end <= row->last_end + 1)
+		cpu = 0;
+	end -= handed & (cpu != 0);
+	if (s->kind == MODEL_BLOCKED_UNINTERRUPTIBLE || s->kind == MODEL_STOPPED)
+		err = wait_kind(p, row, s, row->last_end, end);
+	return err ? err : state_line(p, row, cpu, end, state_value[s->kind]);
 }
 
 int prv_cpu(void *ctx, const struct model_cpu *c)

@@ -149,6 +149,7 @@ static uint32_t list_threads(struct paraver *p, struct by_birth *list)
 	const struct model_info *info = p->info;
 	uint32_t n = 0;
 
+	p->row_of[info->nr_threads] = NONE;
 	for (uint32_t i = 0; i < info->nr_threads; i++) {
 		const struct model_thread *t = &info->threads[i];
 

@@ -318,6 +318,19 @@ void manifest_free(struct manifest *m)
 	free(m);
 }
 
+void manifest_clear_threads(struct manifest *m)
+{
+	for (uint32_t i = 0; i < m->nr_threads; i++)
+		thread_release(&m->threads[i]);
+	for (uint32_t i = 0; i < m->nr_foreigners; i++)
+		foreign_release(&m->foreigners[i]);
+	free(m->threads);
+	free(m->foreigners);
+	m->threads = NULL;
+	m->foreigners = NULL;
+	m->nr_threads = m->nr_foreigners = 0;
+}
+
 int manifest_save(int dirfd, const struct manifest *m)
 {
 	struct codec c = {.save = true};

@@ -126,6 +126,9 @@ int manifest_load(int dirfd, struct manifest **out);
 /* manifest_save - writes it by rename. Returns 0 or -errno. */
 int manifest_save(int dirfd, const struct manifest *m);
 
+/* manifest_clear_threads - empties the lists of threads and foreigners. */
+void manifest_clear_threads(struct manifest *m);
+
 struct manifest *manifest_new(void); /* NULL: no memory */
 void manifest_free(struct manifest *m);
 

@@ -114,8 +114,11 @@ static void print_stream_class(FILE *f, uint32_t stream_class)
 		"\t\tu64_clock_t timestamp_end;\n\t\tu64_t content_size;\n\t\tu64_t packet_size;\n"
 		"\t\tu64_t packet_seq_num;\n\t\tu64_t events_discarded;\n\t\tx32_t crc32c;\n"
 		"\t\tu32_t %s;\n\t\tu32_t %s;\n\t\tx32_t flags;\n\t};\n};\n\n",
-		stream_class, stream_class == JIS_STREAM_KERNEL ? "cpu_id" : "vtid",
-		stream_class == JIS_STREAM_KERNEL ? "reserved" : "vpid");
+		stream_class,
+		stream_class == JIS_STREAM_KERNEL     ? "cpu_id"
+		: stream_class == JIS_STREAM_RECORDER ? "owner"
+						      : "vtid",
+		stream_class <= JIS_STREAM_RECORDER ? "reserved" : "vpid");
 	for (uint32_t id = 1; id < JIS_MAX_EVENT_ID; id++) {
 		const struct event_info *info = event_info_get(stream_class, id);
 

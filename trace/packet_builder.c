@@ -38,7 +38,7 @@ int packet_builder_init(struct packet_builder *b, size_t size, uint32_t stream_c
 void packet_builder_fini(struct packet_builder *b)
 {
 	free(b->buffer);
-	memset(b, 0, sizeof(*b));
+	b->buffer = NULL; /* what it counted stays readable */
 }
 
 static uint64_t clamp_time(struct packet_builder *b, uint64_t time)

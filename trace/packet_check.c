@@ -79,16 +79,21 @@ size_t packet_end(const uint8_t *map, size_t size, size_t offset, enum packet_st
 }
 
 uint64_t packet_limit(const uint8_t *map, size_t size, const struct jis_packet_header *h,
-		      size_t next, const struct stream_identity *id)
+		      size_t next, const struct stream_identity *id, uint64_t *seq)
 {
+	if (seq)
+		*seq = UINT64_MAX;
 	for (int looked = 0; looked < LIMIT_PACKETS && next < size; looked++) {
-		uint64_t begin;
 		size_t content;
 		enum packet_state state = packet_check(map + next, size - next, id, &content);
 
 		if (state == PACKET_WHOLE) {
-			begin = packet_header_at(map + next).timestamp_begin;
-			return begin < h->timestamp_end ? begin : h->timestamp_end;
+			struct jis_packet_header f = packet_header_at(map + next);
+
+			if (seq)
+				*seq = f.packet_seq;
+			return f.timestamp_begin < h->timestamp_end ? f.timestamp_begin
+								    : h->timestamp_end;
 		}
 		next = state == PACKET_NONE ? packet_find(map, size, next + 4, id)
 					    : packet_end(map, size, next, state, id);
@@ -97,6 +102,7 @@ uint64_t packet_limit(const uint8_t *map, size_t size, const struct jis_packet_h
 }
 
 const char packet_missing_reason[] = "packets are missing";
+const char packet_late_reason[] = "records are later than their packet's end";
 
 const char *packet_state_reason(enum packet_state state)
 {

@@ -90,12 +90,15 @@ size_t packet_end(const uint8_t *map, size_t size, size_t offset, enum packet_st
 /**
  * packet_limit - no record of the packet @h that is not whole can be later than this: the begin of
  * the next whole packet (of the few looked at) from @next on, where that is before its own end.
+ * @seq: out, that packet's number, or UINT64_MAX; may be NULL.
  */
 uint64_t packet_limit(const uint8_t *map, size_t size, const struct jis_packet_header *h,
-		      size_t next, const struct stream_identity *id);
+		      size_t next, const struct stream_identity *id, uint64_t *seq);
 
 /* The reason told where a packet's number leaves a gap: nothing in the file is wrong. */
 extern const char packet_missing_reason[];
+/* Where records are later than the end of their sound packet, and were clamped. */
+extern const char packet_late_reason[];
 
 /* What a reason to say when @state is not PACKET_WHOLE. */
 const char *packet_state_reason(enum packet_state state);

@@ -216,6 +216,8 @@ static int read_clocks(struct recovery *r)
 
 		if (c.id != JIS_EV_clock_sync)
 			continue;
+		if (!m->nr_clocks)
+			r->tsc = s->tsc;
 		grown = realloc(m->clocks, (m->nr_clocks + 1) * sizeof(*grown));
 		if (!grown) {
 			err = -ENOMEM;
@@ -245,20 +247,51 @@ static uint64_t frequency_of(const struct clock_sample *a, const struct clock_sa
 	return ns < 50e6 || f < 1e6 || f > 1e11 ? 0 : (uint64_t)f;
 }
 
-static void conclude_clock(struct manifest *m)
+/* Is @ticks @reading less a base, which is a multiple of 2^27? Give or take some microseconds. */
+static bool rebased(uint64_t reading, uint64_t ticks)
 {
+	const uint64_t slack = 1u << 18;
+
+	return ((reading - ticks + slack) & JIS_TIME_MASK) < 2 * slack;
+}
+
+/* Which clock it was, and its base, where the manifest that would tell is lost. */
+static void find_clock(struct recovery *r)
+{
+	struct manifest *m = r->m;
+	const struct clock_sample *a = m->clocks;
+	uint64_t reading;
+
+	if (m->clock == JIS_CLOCK_TSC || m->clock == JIS_CLOCK_RAW)
+		return;
+	m->clock = JIS_CLOCK_RAW;
+	if (!m->nr_clocks) {
+		recovery_say(r, "the clock is not known; its ticks are taken for nanoseconds");
+		return;
+	}
+	if (r->tsc && (rebased(r->tsc, a->ticks) || !rebased(a->monotonic_raw, a->ticks)))
+		m->clock = JIS_CLOCK_TSC;
+	reading = m->clock == JIS_CLOCK_TSC ? r->tsc : a->monotonic_raw;
+	if (reading >= a->ticks)
+		m->base = (reading - a->ticks + JIS_TIME_MASK / 2) & ~(uint64_t)JIS_TIME_MASK;
+}
+
+static void conclude_clock(struct recovery *r)
+{
+	struct manifest *m = r->m;
 	const struct clock_sample *a = m->clocks;
 	uint64_t f = m->nr_clocks ? frequency_of(a, &m->clocks[m->nr_clocks - 1]) : 0;
 	double ns;
 
-	if (m->clock != JIS_CLOCK_TSC && m->clock != JIS_CLOCK_RAW)
-		m->clock = JIS_CLOCK_RAW;
+	find_clock(r);
 	if (m->clock == JIS_CLOCK_RAW)
 		m->frequency = 1000000000;
 	else if (f)
 		m->frequency = f;
-	if (!m->frequency)
+	if (!m->frequency) {
+		recovery_say(r, "the clock's frequency is not known; 1 GHz is assumed");
 		m->frequency = 1000000000;
+	}
 	if (!m->nr_clocks)
 		return;
 	ns = (double)a->ticks * 1e9 / (double)m->frequency;
@@ -293,6 +326,20 @@ static int write_metadata(struct recovery *r, const char *directory, const struc
 	return err;
 }
 
+/* A process of the manifest may have lost its directory. */
+static void forget_missing_directories(struct recovery *r)
+{
+	for (uint32_t i = 0; i < r->m->nr_processes; i++) {
+		struct process_entry *p = &r->m->processes[i];
+
+		if (!p->directory || !faccessat(r->dirfd, p->directory, F_OK, 0))
+			continue;
+		recovery_say(r, "%s: the directory is missing", p->directory);
+		free(p->directory);
+		p->directory = NULL;
+	}
+}
+
 static int make_books(struct recovery *r)
 {
 	struct manifest *m = r->m;
@@ -300,7 +347,8 @@ static int make_books(struct recovery *r)
 
 	if (err)
 		return err;
-	conclude_clock(m);
+	conclude_clock(r);
+	forget_missing_directories(r);
 	m->begin = r->begin != TIME_NONE ? r->begin : r->first;
 	m->end = r->last > m->begin ? r->last : m->begin;
 	if (m->end - m->begin > SESSION_TICKS_MAX)
@@ -323,31 +371,30 @@ static int make_books(struct recovery *r)
 	return manifest_save(r->dirfd, m);
 }
 
-/* Tables the streams will give again. */
-static void forget_tables(struct manifest *m)
+/* Tables the streams will give again. The streams' counters are kept aside. */
+static void forget_tables(struct recovery *r)
 {
-	for (uint32_t i = 0; i < m->nr_threads; i++) {
-		free(m->threads[i].name);
-		free(m->threads[i].comm);
-		free(m->threads[i].group);
-	}
-	free(m->threads);
-	for (uint32_t i = 0; i < m->nr_foreigners; i++)
-		free(m->foreigners[i].comm);
-	free(m->foreigners);
-	for (uint32_t i = 0; i < m->nr_streams; i++)
-		free(m->streams[i].path);
-	free(m->streams);
+	struct manifest *m = r->m;
+
+	manifest_clear_threads(m);
 	for (uint32_t i = 0; i < m->nr_damages; i++) {
 		free(m->damages[i].path);
 		free(m->damages[i].reason);
 	}
 	free(m->damages);
-	m->threads = NULL;
-	m->foreigners = NULL;
-	m->streams = NULL;
 	m->damages = NULL;
-	m->nr_threads = m->nr_foreigners = m->nr_streams = m->nr_damages = 0;
+	m->nr_damages = 0;
+	r->known = m->streams;
+	r->nr_known = m->nr_streams;
+	m->streams = NULL;
+	m->nr_streams = 0;
+}
+
+static void forget_known(struct recovery *r)
+{
+	for (uint32_t i = 0; i < r->nr_known; i++)
+		free(r->known[i].path);
+	free(r->known);
 }
 
 static void count_damage(void *ctx, struct stream_cursor *c, uint64_t begin, uint64_t end,
@@ -369,7 +416,8 @@ static bool has_metadata(const struct trace *t)
 		const char *directory = t->manifest->processes[i].directory;
 
 		snprintf(path, sizeof(path), "%.512s/metadata", directory ? directory : "");
-		if (directory && faccessat(t->dirfd, path, F_OK, 0))
+		if (directory && !faccessat(t->dirfd, directory, F_OK, 0) &&
+		    faccessat(t->dirfd, path, F_OK, 0))
 			return false;
 	}
 	return true;
@@ -400,7 +448,7 @@ static int recover_locked(struct recovery *r)
 	r->threads = thread_table_new();
 	if (!r->m || !r->threads)
 		return -ENOMEM;
-	forget_tables(r->m);
+	forget_tables(r);
 	err = recover_streams(r);
 	if (!err && !r->m->nr_streams)
 		err = -ENODATA;
@@ -433,6 +481,7 @@ int trace_recover(const char *path, void (*report)(void *ctx, const char *line),
 	}
 	err = recover_locked(&r);
 	thread_table_free(r.threads);
+	forget_known(&r);
 out_free:
 	manifest_free(r.m);
 out_close:

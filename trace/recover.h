@@ -20,6 +20,10 @@ struct recovery {
 	uint64_t first, last; /* earliest and latest time of any sound packet */
 	uint64_t begin;	      /* session_mark start, or TIME_NONE */
 	uint32_t damaged;     /* streams that had to be cut */
+	uint64_t tsc;	      /* of the first clock_sync */
+	/* Streams of the manifest that was there, for their counters. */
+	struct stream_entry *known;
+	uint32_t nr_known;
 };
 
 void recovery_say(struct recovery *r, const char *format, ...)

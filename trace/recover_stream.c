@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "atomic_file.h"
 #include "recover.h"
 #include "write.h"
 
@@ -28,8 +29,15 @@ struct stream_recovery {
 	size_t size;
 	struct stream_entry entry;
 	struct stream_writer *fresh; /* the whole stream, once one had to be begun */
-	int rest_fd;		     /* .NAME.damaged, or -1 */
-	uint64_t last;		     /* end of the last packet kept */
+	/*
+	 * Where only the end is damaged, the file is cut in place, which a full disk allows: to
+	 * cut_size bytes, after the header in cut_header has been written at cut_at.
+	 */
+	bool cut;
+	size_t cut_size, cut_at;
+	struct jis_packet_header cut_header;
+	int rest_fd;   /* .NAME.damaged, or -1 */
+	uint64_t last; /* end of the last packet kept */
 	uint64_t next_seq, discarded;
 };
 
@@ -47,10 +55,12 @@ static int damage_add(struct stream_recovery *s, uint64_t begin, uint64_t end, c
 	return grown->path && grown->reason ? 0 : -ENOMEM;
 }
 
-/* The end of the last record of the packet at @begin, with header @h, that decodes and is not later
- * than @limit, and its time. */
+/*
+ * The end of the last record of the packet at @begin, with header @h, that decodes and is in order
+ * and not later than @limit, and its time. @any_time: that decodes; the time is then not told.
+ */
 static const uint8_t *sound_end(const struct jis_packet_header *h, const uint8_t *begin,
-				size_t content, uint64_t limit, uint64_t *time)
+				size_t content, uint64_t limit, bool any_time, uint64_t *time)
 {
 	const uint8_t *p = begin + JIS_PACKET_HEADER_SIZE;
 	struct record r = {.time = h->timestamp_begin};
@@ -59,7 +69,7 @@ static const uint8_t *sound_end(const struct jis_packet_header *h, const uint8_t
 		const uint8_t *next = record_next(record_sizes[h->stream_class], h->stream_class, p,
 						  begin + content, &r);
 
-		if (!next || r.time < *time || r.time > limit)
+		if (!next || (!any_time && (r.time < *time || r.time > limit)))
 			break;
 		p = next;
 	}
@@ -157,12 +167,88 @@ static int keep_whole(struct stream_recovery *s, const struct jis_packet_header 
 	return err ? err : book_packet(s, h, s->map + offset);
 }
 
+/* Puts @time into the header of the record at @p; what follows is then relative to it. */
+static void set_time(uint8_t *p, uint64_t time)
+{
+	uint32_t word = record_word(p);
+
+	if ((word & 31) == JIS_ID_EXTENDED) {
+		memcpy(p + 8, &time, sizeof(time));
+		return;
+	}
+	word = (word & 31) | (uint32_t)(time & JIS_TIME_MASK) << 5;
+	memcpy(p, &word, sizeof(word));
+}
+
+/*
+ * Clamps the times of a sound packet's copy so that they do not fall and stay within it, as the
+ * reader does; no header changes its form: a clamped time is nearer to the next one, not farther.
+ */
+static void clamp_times(struct jis_packet_header *copy, uint64_t last)
+{
+	uint8_t *p = (uint8_t *)(copy + 1), *end = (uint8_t *)copy + copy->content_size / 8;
+	struct record r = {.time = copy->timestamp_begin};
+
+	copy->timestamp_begin = copy->timestamp_begin > last ? copy->timestamp_begin : last;
+	if (copy->timestamp_end < copy->timestamp_begin)
+		copy->timestamp_end = copy->timestamp_begin;
+	last = copy->timestamp_begin;
+	while (p < end) {
+		const uint8_t *next = record_next(record_sizes[copy->stream_class],
+						  copy->stream_class, p, end, &r);
+
+		if (r.time > last)
+			last = r.time < copy->timestamp_end ? r.time : copy->timestamp_end;
+		set_time(p, last);
+		p += next - p;
+	}
+}
+
+/* A packet with a right checksum whose times are not in order: nothing of it is dropped. */
+static int keep_clamped(struct stream_recovery *s, const struct jis_packet_header *h, size_t offset)
+{
+	struct jis_packet_header *copy = malloc(h->content_size / 8);
+	int err = fresh_begin(s, offset);
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, s->map + offset, h->content_size / 8);
+	clamp_times(copy, s->last);
+	if (!err)
+		err = damage_add(s, s->last, copy->timestamp_begin, "time steps back");
+	if (!err)
+		err = stream_writer_append(s->fresh, copy);
+	if (!err)
+		err = book_packet(s, copy, (const uint8_t *)copy);
+	free(copy);
+	return err;
+}
+
+/* The damaged end of a stream, put aside if there is room for it. */
+static int cut_end(struct stream_recovery *s, size_t from)
+{
+	int err = rest_write(s, s->map + from, s->size - from);
+
+	s->cut = true;
+	s->cut_size = from;
+	if (err != -ENOSPC && err != -EDQUOT)
+		return err;
+	recovery_say(s->r, "%s: no room to keep the %zu bytes that are cut off", s->path,
+		     s->size - from);
+	return 0;
+}
+
 /* Bytes that can be no part of the stream. */
 static int drop(struct stream_recovery *s, size_t offset, size_t next, const char *reason)
 {
-	int err = fresh_begin(s, offset);
 	size_t content;
+	int err;
 
+	if (!s->fresh && next >= s->size) {
+		err = cut_end(s, offset);
+		return err ? err : damage_add(s, s->last, TIME_NONE, reason);
+	}
+	err = fresh_begin(s, offset);
 	if (!err)
 		err = rest_write(s, s->map + offset, next - offset);
 	if (err)
@@ -176,16 +262,15 @@ static int drop(struct stream_recovery *s, size_t offset, size_t next, const cha
  * Keeps the records before @end of a damaged packet, as a packet of its own. Of its header only
  * what the records need is believed.
  */
-static int keep_records(struct stream_recovery *s, const uint8_t *begin, const uint8_t *end,
-			uint64_t time)
+static int keep_records(struct stream_recovery *s, size_t offset, const uint8_t *end, uint64_t time)
 {
-	size_t bytes = (size_t)(end - begin);
+	size_t bytes = (size_t)(end - (s->map + offset));
 	struct jis_packet_header *copy = malloc(bytes);
-	int err;
+	int err = 0;
 
 	if (!copy)
 		return -ENOMEM;
-	memcpy(copy, begin, bytes);
+	memcpy(copy, s->map + offset, bytes);
 	copy->content_size = copy->packet_size = (uint64_t)bytes * 8;
 	copy->timestamp_end = time;
 	copy->packet_seq = s->next_seq;
@@ -193,7 +278,13 @@ static int keep_records(struct stream_recovery *s, const uint8_t *begin, const u
 	copy->flags = JIS_PACKET_RECOVERED;
 	if (copy->stream_class == JIS_STREAM_KERNEL)
 		copy->owner = (uint32_t)copy->stream_instance;
-	err = stream_writer_append(s->fresh, copy);
+	copy->crc32c = packet_crc32c(copy);
+	if (s->fresh) {
+		err = stream_writer_append(s->fresh, copy);
+	} else {
+		s->cut_at = offset;
+		s->cut_header = *copy;
+	}
 	if (!err)
 		err = book_packet(s, copy, (const uint8_t *)copy);
 	free(copy);
@@ -204,19 +295,24 @@ static int keep_part(struct stream_recovery *s, const struct jis_packet_header *
 		     size_t next, const char *reason)
 {
 	size_t content = h->content_size / 8 < next - offset ? h->content_size / 8 : next - offset;
-	uint64_t limit = packet_limit(s->map, s->size, h, next, s->id), time;
+	uint64_t seq, time, limit = packet_limit(s->map, s->size, h, next, s->id, &seq);
 	const uint8_t *end;
-	int err;
+	int err = 0;
 
-	if (h->timestamp_begin < s->last || h->timestamp_begin > limit)
+	/* It may not take the number of a packet that is whole. */
+	if (h->timestamp_begin < s->last || h->timestamp_begin > limit || s->next_seq >= seq)
 		return drop(s, offset, next, reason);
-	end = sound_end(h, s->map + offset, content & ~(size_t)3, limit, &time);
-	err = fresh_begin(s, offset);
+	end = sound_end(h, s->map + offset, content & ~(size_t)3, limit, false, &time);
+	if (next < s->size)
+		err = fresh_begin(s, offset);
 	if (!err)
 		err = damage_add(s, time, next < s->size ? limit : TIME_NONE, reason);
 	if (!err)
-		err = keep_records(s, s->map + offset, end, time);
-	return err ? err : rest_write(s, end, (size_t)(s->map + next - end));
+		err = keep_records(s, offset, end, time);
+	if (err)
+		return err;
+	return s->fresh ? rest_write(s, end, (size_t)(s->map + next - end))
+			: cut_end(s, (size_t)(end - s->map));
 }
 
 /* One packet or the garbage before it; *offset goes behind it. */
@@ -235,39 +331,86 @@ static int walk_one(struct stream_recovery *s, size_t *offset)
 	h = packet_header_at(s->map + at);
 	*offset = packet_end(s->map, s->size, at, state, s->id);
 	if (state == PACKET_WHOLE) {
-		if (h.packet_seq < s->next_seq || h.timestamp_begin < s->last)
-			return drop(s, at, *offset, "packet repeated, or its time steps back");
-		if (sound_end(&h, s->map + at, content, h.timestamp_end, &time) ==
-		    s->map + at + content)
+		const uint8_t *end = s->map + at + content;
+
+		if (h.packet_seq < s->next_seq)
+			return drop(s, at, *offset, "packet repeated");
+		if (h.timestamp_begin >= s->last &&
+		    sound_end(&h, s->map + at, content, h.timestamp_end, false, &time) == end)
 			return keep_whole(s, &h, at);
+		if (sound_end(&h, s->map + at, content, 0, true, &time) == end)
+			return keep_clamped(s, &h, at);
 	} else {
 		reason = packet_state_reason(state);
 	}
 	return keep_part(s, &h, at, *offset, reason);
 }
 
-static int finish(struct stream_recovery *s, int err)
+/* Replaces the old file by the new one. */
+static int finish_fresh(struct stream_recovery *s, int err)
 {
 	char name[FILE_NAME_MAX];
-	int close_err;
+	int close_err = stream_writer_close(s->fresh);
 
-	if (s->rest_fd >= 0)
-		close(s->rest_fd);
-	if (!s->fresh)
-		return err;
 	snprintf(name, sizeof(name), ".%.240s.new", s->name);
-	close_err = stream_writer_close(s->fresh);
 	err = err ? err : close_err;
 	if (!err && renameat(s->dirfd, name, s->dirfd, s->name))
 		err = -errno;
-	if (err) {
+	if (err)
 		unlinkat(s->dirfd, name, 0);
+	return err;
+}
+
+static int finish_cut(struct stream_recovery *s)
+{
+	const uint8_t *header = (const uint8_t *)&s->cut_header;
+	int fd = openat(s->dirfd, s->name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (s->cut_header.magic)
+		err = file_write_all(fd, header, sizeof(s->cut_header), s->cut_at);
+	if (!err && ftruncate(fd, (off_t)s->cut_size))
+		err = -errno;
+	if (close(fd) && !err)
+		err = -errno;
+	return err;
+}
+
+static int finish(struct stream_recovery *s, int err)
+{
+	if (s->rest_fd >= 0)
+		close(s->rest_fd);
+	if (s->fresh)
+		err = finish_fresh(s, err);
+	else if (s->cut && !err)
+		err = finish_cut(s);
+	if (err || (!s->fresh && !s->cut))
 		return err;
-	}
 	s->r->damaged++;
 	recovery_say(s->r, "%s: damaged; %llu packets kept", s->path,
 		     (unsigned long long)s->entry.packets);
 	return 0;
+}
+
+/* What the recorder knew of the stream's counters is better than what the records tell. */
+static void keep_counters(struct stream_recovery *s)
+{
+	const struct stream_entry *known = NULL;
+
+	for (uint32_t i = 0; i < s->r->nr_known && !known; i++)
+		if (s->r->known[i].clean && !strcmp(s->r->known[i].path, s->path))
+			known = &s->r->known[i];
+	s->entry.clean = known != NULL;
+	for (int i = 0; i < JIS_MAX_EVENT_ID; i++) {
+		uint64_t stored = s->entry.stored[i];
+
+		s->entry.produced[i] = stored + s->entry.lost[i];
+		if (!known)
+			continue;
+		s->entry.produced[i] = known->produced[i] > stored ? known->produced[i] : stored;
+		s->entry.lost[i] = s->entry.produced[i] - stored;
+	}
 }
 
 static int enter(struct stream_recovery *s)
@@ -283,8 +426,7 @@ static int enter(struct stream_recovery *s)
 		return -ENOMEM;
 	s->entry.stream_class = s->id->stream_class;
 	s->entry.instance = s->id->instance;
-	for (int i = 0; i < JIS_MAX_EVENT_ID; i++)
-		s->entry.produced[i] = s->entry.stored[i] + s->entry.lost[i];
+	keep_counters(s);
 	m->streams[m->nr_streams++] = s->entry;
 	return 0;
 }

@@ -19,10 +19,13 @@
 
 struct stream_file {
 	const uint8_t *map;
-	size_t size, offset; /* offset: next packet */
-	size_t released;     /* bytes given back */
-	uint64_t next_seq;
+	size_t size, offset;		 /* offset: next packet */
+	size_t released;		 /* bytes given back */
+	uint64_t next_seq;		 /* behind the last packet that can be believed */
+	uint64_t doubtful;		 /* packets since then */
+	uint64_t discarded;		 /* events_discarded of that packet */
 	bool trusted;			 /* the packet's header can be believed */
+	bool told;			 /* that its records are later than its end */
 	struct jis_packet_header header; /* of the packet the cursor is in */
 	struct stream_identity identity;
 	struct stream_observer observer;
@@ -127,7 +130,7 @@ static void report_packet(struct stream_cursor *c, const struct jis_packet_heade
 	const struct stream_file *f = c->file;
 	uint64_t begin = c->time, end = TIME_NONE;
 
-	if (state == PACKET_WHOLE && h->packet_seq > f->next_seq)
+	if (state == PACKET_WHOLE && h->packet_seq > f->next_seq + f->doubtful)
 		report(c, c->time, later(h->timestamp_begin, c->time), f->offset, 0,
 		       packet_missing_reason);
 	if (h->timestamp_begin < c->time)
@@ -152,6 +155,21 @@ static void release_pages(struct stream_file *f)
 	f->released = done;
 }
 
+/* Of a header that may be damaged the observer gets what is known otherwise. */
+static void doubt_header(const struct stream_cursor *c, size_t content)
+{
+	struct stream_file *f = c->file;
+	struct jis_packet_header *h = &f->header;
+
+	h->timestamp_begin = later(c->time, h->timestamp_begin < c->limit ? h->timestamp_begin : 0);
+	h->timestamp_end = later(h->timestamp_begin, c->limit);
+	h->content_size = h->packet_size = (uint64_t)content * 8;
+	h->packet_seq = f->next_seq + f->doubtful;
+	h->events_discarded = f->discarded;
+	h->owner = c->stream_class == JIS_STREAM_KERNEL ? (uint32_t)c->instance : 0;
+	h->flags = JIS_PACKET_RECOVERED;
+}
+
 static void enter_packet(struct stream_cursor *c, size_t content, enum packet_state state)
 {
 	struct stream_file *f = c->file;
@@ -163,12 +181,18 @@ static void enter_packet(struct stream_cursor *c, size_t content, enum packet_st
 		content = next - f->offset;
 	f->trusted = state == PACKET_WHOLE;
 	c->limit = f->trusted ? h->timestamp_end
-			      : packet_limit(f->map, f->size, h, next, &f->identity);
+			      : packet_limit(f->map, f->size, h, next, &f->identity, NULL);
 	c->base = h->timestamp_begin;
 	report_packet(c, h, state, content);
-	/* A number that may be damaged must not make all that follows look repeated. */
-	if (f->trusted || h->packet_seq == f->next_seq)
+	f->told = false;
+	if (f->trusted) {
 		f->next_seq = h->packet_seq + 1;
+		f->doubtful = 0;
+		f->discarded = h->events_discarded;
+	} else {
+		doubt_header(c, content);
+		f->doubtful++;
+	}
 	c->packet = h;
 	c->next = f->map + f->offset + JIS_PACKET_HEADER_SIZE;
 	c->end = f->map + f->offset + content;
@@ -214,6 +238,16 @@ static void leave_packet(struct stream_cursor *c)
 	c->next = c->end;
 }
 
+/* The packet is sound, but its end was before its last record. Told once a packet. */
+static uint64_t clamped(struct stream_cursor *c)
+{
+	if (!c->file->told)
+		report(c, later(c->time, c->limit), later(c->time, c->limit),
+		       (size_t)(c->next - c->file->map), 0, packet_late_reason);
+	c->file->told = true;
+	return c->limit;
+}
+
 int stream_cursor_next_slow(struct stream_cursor *c)
 {
 	struct record r;
@@ -230,11 +264,13 @@ int stream_cursor_next_slow(struct stream_cursor *c)
 		}
 		r.time = c->base;
 		next = record_next(c->sizes, c->stream_class, c->next, c->end, &r);
-		if (!next || r.time > c->limit || r.time < c->base) {
+		if (!next || (!c->file->trusted && (r.time > c->limit || r.time < c->base))) {
 			leave_packet(c);
 			continue;
 		}
 		c->base = r.time;
+		if (r.time > c->limit)
+			r.time = clamped(c);
 		c->time = later(c->time, r.time);
 		c->id = r.id;
 		c->payload = r.payload;

@@ -44,6 +44,9 @@ struct evidence {
 struct thread_table {
 	struct evidence *items;
 	uint32_t nr, room;
+	uint32_t
+		*names; /* open hash of the JAVA_NAME items, index + 1: only the last name counts */
+	uint32_t nr_names, names_mask;
 };
 
 #define NO_LIFE UINT32_MAX

@@ -89,7 +89,11 @@ static struct life *life_open(struct builder *b, uint32_t tid)
 static struct life *life_new(struct builder *b, const struct evidence *e, const char *comm)
 {
 	uint32_t nr = b->nr_lives, *bucket = &b->buckets[e->tid % LIFE_BUCKETS];
-	struct life *l;
+	struct life *l = life_newest(b, e->tid);
+
+	/* Of a life that was not seen to exit nothing can come after its TID is born again. */
+	if (l && l->exit_time == TIME_NONE && l->dead_switch == TIME_NONE)
+		l->dead_switch = e->time;
 
 	b->lives = grow(b, b->lives, &b->nr_lives, &b->room_lives, sizeof(*b->lives));
 	if (b->error) {
@@ -211,6 +215,22 @@ static void on_exec(struct builder *b, const struct evidence *e)
 		exec_takes_lead(b, e, base);
 }
 
+/* When a TID's second owner exits too, what the first one still lacks was lost. */
+static void on_thread_exit(struct builder *b, const struct evidence *e)
+{
+	struct life *l = life_open(b, e->tid);
+
+	if (!l)
+		return;
+	l->exit_time = e->time;
+	for (uint32_t i = l->older; i != NO_LIFE; i = b->lives[i].older) {
+		struct life *former = &b->lives[i];
+
+		if (former->entry.tid == e->tid && former->dead_switch == TIME_NONE)
+			former->dead_switch = former->exit_time;
+	}
+}
+
 /*
  * Leaving the CPU for ever, and being freed, may come when the TID already lives again: they end
  * the oldest life that has exited and lacks this end; without an exit seen, the newest.
@@ -267,9 +287,7 @@ static void conclude(struct builder *b, const struct evidence *e, const struct t
 		on_exec(b, e);
 		break;
 	case EVIDENCE_EXIT:
-		l = life_open(b, e->tid);
-		if (l)
-			l->exit_time = e->time;
+		on_thread_exit(b, e);
 		break;
 	case EVIDENCE_FREE:
 	case EVIDENCE_DEAD_SWITCH:
@@ -379,6 +397,7 @@ static void fill(struct builder *b, struct manifest *m)
 {
 	for (uint32_t i = 0; i < b->nr_processes && !b->error; i++)
 		fill_process(b, m, &b->processes[i]);
+	manifest_clear_threads(m);
 	m->threads = calloc(b->nr_lives + 1, sizeof(*m->threads));
 	if (!m->threads)
 		b->error = -ENOMEM;

@@ -25,6 +25,7 @@ void thread_table_free(struct thread_table *t)
 	for (uint32_t i = 0; i < t->nr; i++)
 		free(t->items[i].text);
 	free(t->items);
+	free(t->names);
 	free(t);
 }
 
@@ -146,6 +147,72 @@ static bool take_recorder(struct thread_table *t, const struct record *r)
 	return e != NULL;
 }
 
+/* Where the last name of a Java thread is, or belongs, in the hash. */
+static uint32_t *name_slot(const struct thread_table *t, uint32_t process, uint64_t java_tid)
+{
+	uint64_t mixed = (java_tid ^ (uint64_t)process << 32) * 0x9e3779b97f4a7c15ull;
+
+	for (uint32_t i = (uint32_t)(mixed >> 32);; i++) {
+		uint32_t *slot = &t->names[i & t->names_mask];
+		const struct evidence *e = *slot ? &t->items[*slot - 1] : NULL;
+
+		if (!e || (e->pid == process && e->java_tid == java_tid))
+			return slot;
+	}
+}
+
+static bool names_grow(struct thread_table *t)
+{
+	uint32_t *old = t->names, size = old ? t->names_mask + 1 : 0;
+
+	if (t->nr_names * 2 < size)
+		return true;
+	t->names = calloc(size ? size * 2 : 256, sizeof(*t->names));
+	if (!t->names) {
+		t->names = old;
+		return false;
+	}
+	t->names_mask = (size ? size * 2 : 256) - 1;
+	for (uint32_t i = 0; i < size; i++)
+		if (old[i])
+			*name_slot(t, t->items[old[i] - 1].pid, t->items[old[i] - 1].java_tid) =
+				old[i];
+	free(old);
+	return true;
+}
+
+/* A thread may be named a million times. */
+static bool add_java_name(struct thread_table *t, uint32_t process, const struct record *r)
+{
+	const struct jis_ev_java_thread_name *p = (const void *)r->payload;
+	struct evidence *e;
+	uint32_t *slot;
+
+	if (!names_grow(t))
+		return false;
+	slot = name_slot(t, process, p->java_tid);
+	if (!*slot) {
+		e = add_text(t, EVIDENCE_JAVA_NAME, r->time, 0, process, p->name);
+		if (!e)
+			return false;
+		e->java_tid = p->java_tid;
+		*slot = t->nr;
+		t->nr_names++;
+		return true;
+	}
+	e = &t->items[*slot - 1];
+	if (strcmp(e->text, p->name)) {
+		char *copy = strdup(p->name);
+
+		if (!copy)
+			return false;
+		free(e->text);
+		e->text = copy;
+	}
+	e->time = r->time;
+	return true;
+}
+
 static bool add_java_start(struct thread_table *t, uint32_t process, const struct record *r)
 {
 	const struct jis_ev_java_thread_start *p = (const void *)r->payload;
@@ -162,7 +229,6 @@ static bool add_java_start(struct thread_table *t, uint32_t process, const struc
 static bool take_dict(struct thread_table *t, uint32_t process, const struct record *r)
 {
 	const struct jis_ev_string_def *s = (const void *)r->payload;
-	const struct jis_ev_java_thread_name *n = (const void *)r->payload;
 	const struct jis_ev_vm_info *v = (const void *)r->payload;
 	struct evidence *e = NULL;
 
@@ -175,10 +241,7 @@ static bool take_dict(struct thread_table *t, uint32_t process, const struct rec
 	case JIS_EV_java_thread_start:
 		return add_java_start(t, process, r);
 	case JIS_EV_java_thread_name:
-		e = add_text(t, EVIDENCE_JAVA_NAME, r->time, 0, process, n->name);
-		if (e)
-			e->java_tid = n->java_tid;
-		return e != NULL;
+		return add_java_name(t, process, r);
 	case JIS_EV_vm_info:
 		e = add_text(t, EVIDENCE_VM, r->time, 0, process, v->text);
 		if (!e)

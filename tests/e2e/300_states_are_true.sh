@@ -26,4 +26,4 @@ if [ "$BACKEND" != kmod ] && ! tracepoint_sees_all; then
 	unknown=10
 fi
 python3 "$CHECKERS/truth.py" "$TESTDIR/trace" "$TESTDIR/truth.prv" "$TESTDIR/program" --steal "$steal" \
-	--unknown $unknown
+	--unknown $unknown --per-switch "${PER_SWITCH:-200}"

@@ -51,9 +51,11 @@ BACKEND=${BACKEND:-auto}
 # An array and no function: in the background a function is a shell of its own between test and jis.
 RECORD=("$JIS" record --backend "$BACKEND")
 
-# steal_ns: what the hypervisor has taken from all CPUs until now.
+# steal_ns: what the hypervisor and interrupts have taken from all CPUs until now: a thread that is on the
+# CPU then runs by the trace, and does not by schedstat (CONFIG_PARAVIRT_TIME_ACCOUNTING,
+# CONFIG_IRQ_TIME_ACCOUNTING).
 steal_ns() {
-	awk -v hz="$(getconf CLK_TCK)" '/^cpu /{printf "%.0f\n", $9 * 1e9 / hz}' /proc/stat
+	awk -v hz="$(getconf CLK_TCK)" '/^cpu /{printf "%.0f\n", ($7 + $8 + $9) * 1e9 / hz}' /proc/stat
 }
 
 # stale_instances: tracefs instances whose recorder no longer lives.

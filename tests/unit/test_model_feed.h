@@ -252,13 +252,14 @@ static inline void feed_event(struct feed *f, uint32_t stream, uint64_t time, ui
 /* An event whose last field is a string. */
 #define FEED_TEXT(f, stream, time, event, field, string, ...)                                      \
 	do {                                                                                       \
-		struct {                                                                           \
+		union {                                                                            \
 			struct jis_ev_##event ev;                                                  \
-			char room[64];                                                             \
+			char room[128];                                                            \
 		} text_ = {.ev = {__VA_ARGS__}};                                                   \
 		text_.ev.field##_length = 64;                                                      \
-		strcpy((char *)&text_ + sizeof(text_.ev), string);                                 \
-		feed_event(f, stream, time, JIS_EV_##event, &text_, sizeof(text_));                \
+		memset(text_.room + sizeof(text_.ev), 0, 64);                                      \
+		strcpy(text_.room + sizeof(text_.ev), string);                                     \
+		feed_event(f, stream, time, JIS_EV_##event, &text_, sizeof(text_.ev) + 64);        \
 	} while (0)
 
 static inline void feed_switch(struct feed *f, uint32_t cpu, uint64_t time, uint32_t prev,

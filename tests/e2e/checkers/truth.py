@@ -10,10 +10,11 @@ says until the one and until the other bounds what the books may say. Checked, b
   running time    within 1 % for threads with 200 ms or more, within 2 ms below, the sum within 0.5 %
   ready time      within 2 % or 3 ms
   switches        none
-Times come from the .prv, switches and markers from babeltrace2. --steal: ns the hypervisor took from
-this machine during the run: times in the trace may be longer by at most this. --unknown PERCENT: how much of
+Times come from the .prv, switches and markers from babeltrace2. --steal: ns the hypervisor and
+interrupts took from this machine during the run: times in the trace may be longer by at most this. --unknown PERCENT: how much of
 a thread's life, after its first switch, may be in state unknown (default 0); that time counts for either
-side. Kernels exist whose sched_switch tracepoint misses some switches (its count falls behind "ctxt" of
+side. --per-switch NS: what books and tracepoint may differ by at each switch (default 200): the scheduler
+reads its clock before it picks the next thread, the tracepoint fires after. Kernels exist whose sched_switch tracepoint misses some switches (its count falls behind "ctxt" of
 /proc/stat): there the ftrace backend cannot know all.
 """
 import argparse
@@ -110,8 +111,8 @@ def read_switches(trace, tids):
     return low, high
 
 
-def close(low, high, truth, share, least, steal):
-    bound = max(share * truth, least)
+def close(low, high, truth, share, least, steal, more):
+    bound = max(share * truth, least) + more
     return low - bound - steal <= truth <= high + bound
 
 
@@ -122,6 +123,7 @@ def main():
     parser.add_argument("output")
     parser.add_argument("--steal", type=int, default=0)
     parser.add_argument("--unknown", type=float, default=0)
+    parser.add_argument("--per-switch", type=float, default=200)
     options = parser.parse_args()
     trace, prv, output, steal = options.trace, options.prv, options.output, options.steal
     threads = read_program(output)
@@ -129,7 +131,7 @@ def main():
         sys.exit("truth: the program reported no thread")
     times = read_times(prv, read_rows(prv), threads)
     low, high = read_switches(trace, threads)
-    bad = doubt = 0
+    bad = doubt = all_apart = 0
     sums = [0, 0, 0]
     print("%7s %12s %25s %12s %25s %9s %11s  %s"
           % ("tid", "run ns", "trace", "wait ns", "trace", "switches", "trace", "thread"))
@@ -145,14 +147,16 @@ def main():
             print("thread %d is unknown for %d ns of %d" % (tid, unknown, life))
         sums = [sums[0] + t["run"], sums[1] + run[0], sums[2] + run[1]]
         big = t["run"] >= 200e6
-        run_ok = close(*run, t["run"], 0.01 if big else 0, 0 if big else 2e6, steal)
-        ready_ok = close(*ready, t["wait"], 0.02, 3e6, steal)
+        apart = options.per_switch * t["switches"]
+        all_apart += apart
+        run_ok = close(*run, t["run"], 0.01 if big else 0, 0 if big else 2e6, steal, apart)
+        ready_ok = close(*ready, t["wait"], 0.02, 3e6, steal, apart)
         switch_ok = tid in low and tid in high and low[tid] <= t["switches"] <= high[tid]
         bad += not (run_ok and ready_ok and switch_ok)
         print("%7d %12d %12d-%-12d%s %11d %12d-%-12d%s %8d %11s%s  %s"
               % (tid, t["run"], *run, " " if run_ok else "!", t["wait"], *ready, " " if ready_ok else "!",
                  t["switches"], "%s-%s" % (low.get(tid), high.get(tid)), " " if switch_ok else "!", t["name"]))
-    sum_ok = close(sums[1], sums[2], sums[0], 0.005, 0, steal)
+    sum_ok = close(sums[1], sums[2], sums[0], 0.005, 0, steal, all_apart)
     print("sum     %12d %12d-%d%s; steal at most %d; unknown %d"
           % (*sums, "" if sum_ok else "!", steal, doubt))
     if bad or not sum_ok:

@@ -13,7 +13,7 @@ mkfifo "$LAB_TMP/in"
 bash -c 'while read -r line; do (read -r _ <<<"$line"; sleep 0.01); eval "$line"; echo done; done' <"$LAB_TMP/in" >"$LAB_TMP/said" &
 pid=$!
 exec 5>"$LAB_TMP/in"
-said() { [ "$(grep -c done "$LAB_TMP/said")" -ge "$1" ]; }
+said() { [ "$(grep -c "done" "$LAB_TMP/said")" -ge "$1" ]; }
 n=0
 tell()
 {
@@ -47,4 +47,4 @@ awk "$awk_fields"'$3 == "thread_state" && v("tid") == born { found = 1 } END { e
 # each answer takes one fork: one before the pause and one after it are recorded, those between are not
 forks=$(grep -c ' sched_process_fork ' "$LAB_TMP/sorted")
 [ "$forks" = 2 ] || fail "$forks forks recorded, not 2"
-ok "$(grep -c done "$LAB_TMP/said") answers, $forks of them recorded; 2 dumps"
+ok "$(grep -c "done" "$LAB_TMP/said") answers, $forks of them recorded; 2 dumps"
