@@ -85,6 +85,9 @@ struct reading_options {
  * given). */
 int reading_option(struct reading_options *o, int opt, const char *value);
 
+/* Is --from before --to? Otherwise false after a message. */
+bool reading_window_valid(const struct reading_options *o);
+
 /* The one trace directory of the command line, or NULL after a message. */
 const char *cli_directory(int argc, char **argv, const char *usage);
 

@@ -11,10 +11,11 @@
 
 #include "cli.h"
 
-static void message(const char *kind, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void message(const char *kind, const char *format,
+							  va_list args)
 {
 	fflush(stdout);
-	fprintf(stderr, "jis %s: %s", cli_verb ? cli_verb : "", kind);
+	fprintf(stderr, "jis%s%s: %s", cli_verb ? " " : "", cli_verb ? cli_verb : "", kind);
 	vfprintf(stderr, format, args);
 	fputc('\n', stderr);
 }
@@ -166,6 +167,14 @@ int reading_option(struct reading_options *o, int opt, const char *value)
 		return 1;
 	}
 	return 0;
+}
+
+bool reading_window_valid(const struct reading_options *o)
+{
+	if (!o->model.to || o->model.from <= o->model.to)
+		return true;
+	cli_error("--from is after --to: the window is empty");
+	return false;
 }
 
 const char *cli_directory(int argc, char **argv, const char *usage)

@@ -326,5 +326,5 @@ int cmd_dump(int argc, char **argv)
 			return CLI_USAGE;
 	}
 	path = cli_directory(argc, argv, usage);
-	return path ? dump_run(&d, path) : CLI_USAGE;
+	return path && reading_window_valid(&reading) ? dump_run(&d, path) : CLI_USAGE;
 }

@@ -175,7 +175,7 @@ int cmd_export(int argc, char **argv)
 	}
 	optind++;
 	path = cli_directory(argc, argv, usage);
-	if (!path || take_output(&e))
+	if (!path || !reading_window_valid(&reading) || take_output(&e))
 		return CLI_USAGE;
 	cli_progress_enable(&reading.model);
 	return export_run(&e, path, &reading.model);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <json-c/json.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -38,25 +39,45 @@ static double seconds(const struct manifest *m, uint64_t ticks)
 	return ticks < m->begin ? 0 : (double)(ticks - m->begin) / (double)m->frequency;
 }
 
+/* Text of the manifest goes to a terminal, and anybody may have written it. */
+static void print_text(const char *text, const char *after)
+{
+	cli_print_escaped(stdout, text ? text : "?");
+	fputs(after, stdout);
+}
+
+/* The same in a column of @width. */
+static void print_column(const char *text, int width)
+{
+	char *escaped = NULL;
+	size_t size;
+	FILE *f = open_memstream(&escaped, &size);
+
+	if (f) {
+		cli_print_escaped(f, text);
+		fclose(f);
+	}
+	printf("%-*s", width, escaped ? escaped : "?");
+	free(escaped);
+}
+
 static void print_when(const struct manifest *m)
 {
-	int64_t ns = m->realtime_offset + (int64_t)((double)m->begin * 1e9 / (double)m->frequency);
-	time_t t = (time_t)(ns / 1000000000);
+	time_t t = (time_t)(manifest_realtime(m, m->begin) / 1000000000);
 	char text[64];
 	struct tm tm;
 
 	localtime_r(&t, &tm);
 	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z", &tm);
-	printf("%-14s %s, %.3f s long, ended: %s\n", "recorded", text, seconds(m, m->end),
-	       m->stop_reason ? m->stop_reason : "unknown");
+	printf("%-14s %s, %.3f s long, ended: ", "recorded", text, seconds(m, m->end));
+	print_text(m->stop_reason ? m->stop_reason : "unknown", "\n");
 }
 
 static void print_list(const char *label, char *const *list)
 {
 	for (; list && *list; list++) {
 		printf("%-14s ", label);
-		cli_print_escaped(stdout, *list);
-		putchar('\n');
+		print_text(*list, "\n");
 	}
 }
 
@@ -67,16 +88,17 @@ static void print_head(const struct info *in)
 	printf("%-14s %s%s\n", "trace", in->path, m->recovered ? " (recovered)" : "");
 	if (m->command) {
 		printf("%-14s ", "command");
-		cli_print_escaped(stdout, m->command);
-		putchar('\n');
+		print_text(m->command, "\n");
 	}
 	print_when(m);
-	printf("%-14s %s, Linux %s, %s, %u CPUs\n", "host", m->hostname ? m->hostname : "?",
-	       m->kernel_release ? m->kernel_release : "?", m->machine ? m->machine : "?",
-	       m->nr_cpus);
-	printf("%-14s jis %s, %s backend, flush every %u ms%s\n", "recorder",
-	       m->jis_version ? m->jis_version : "?", m->backend ? m->backend : "?", m->flush_ms,
-	       m->all_switches ? ", all switches" : "");
+	printf("%-14s ", "host");
+	print_text(m->hostname, ", Linux ");
+	print_text(m->kernel_release, ", ");
+	print_text(m->machine, ", ");
+	printf("%u CPUs\n%-14s jis ", m->nr_cpus, "recorder");
+	print_text(m->jis_version, ", ");
+	print_text(m->backend, " backend, ");
+	printf("flush every %u ms%s\n", m->flush_ms, m->all_switches ? ", all switches" : "");
 	printf("%-14s %s, %.6f MHz, %u samples, %" PRIu64 " steps back\n", "clock",
 	       m->clock == JIS_CLOCK_TSC ? "TSC" : "CLOCK_MONOTONIC_RAW",
 	       (double)m->frequency / 1e6, m->nr_clocks, m->clock_steps);
@@ -108,10 +130,10 @@ static void print_processes(const struct info *in)
 			continue;
 		for (uint32_t t = 0; t < m->nr_threads; t++)
 			threads += m->threads[t].pid == p->pid;
-		printf("%-8u %-16s %7u  %s\n", p->pid, p->name ? p->name : "?", threads,
-		       p->vm	      ? p->vm
-		       : p->directory ? "(marked program)"
-				      : "-");
+		printf("%-8u ", p->pid);
+		print_column(p->name, 16);
+		printf(" %7u  ", threads);
+		print_text(p->vm ? p->vm : p->directory ? "(marked program)" : "-", "\n");
 	}
 }
 
@@ -128,8 +150,9 @@ static void print_streams(const struct info *in)
 		const struct stream_entry *s = &m->streams[i];
 		struct loss_totals t = cli_stream_totals(s);
 
-		printf("%-28s %9" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10s%s\n",
-		       s->path, s->packets, t.produced, t.stored, t.lost,
+		print_column(s->path, 28);
+		printf(" %9" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10s%s\n",
+		       s->packets, t.produced, t.stored, t.lost,
 		       fstatat(in->dirfd, s->path, &st, 0)
 			       ? "missing"
 			       : cli_format_bytes(size, sizeof(size), (uint64_t)st.st_size),
@@ -144,14 +167,15 @@ struct damage_list {
 	uint32_t shown;
 };
 
-static void print_damage_line(struct damage_list *list, const char *path, uint64_t begin,
-			      uint64_t end, const char *reason)
+static void print_damage_line(struct damage_list *list, const char *path, double begin, double end,
+			      const char *reason)
 {
 	if (!list->shown++)
 		printf("\n%-28s %14s %14s  %s\n", "damaged interval", "from [s]", "to [s]",
 		       "reason");
-	printf("%-28s %14.9f %14.9f  %s\n", path, seconds(list->m, begin), seconds(list->m, end),
-	       reason);
+	print_column(path, 28);
+	printf(" %14.9f %14.9f  ", begin, end);
+	print_text(reason, "\n");
 }
 
 static int on_damage(void *ctx, const struct model_damage *d)
@@ -168,11 +192,7 @@ static int on_damage(void *ctx, const struct model_damage *d)
 	snprintf(reason, sizeof(reason), "%s", d->reason);
 	if (d->lost)
 		snprintf(reason, sizeof(reason), "%" PRIu64 " records lost", d->lost);
-	if (!list->shown++)
-		printf("\n%-28s %14s %14s  %s\n", "damaged interval", "from [s]", "to [s]",
-		       "reason");
-	printf("%-28s %14.9f %14.9f  %s\n", path, (double)d->begin / 1e9, (double)d->end / 1e9,
-	       reason);
+	print_damage_line(list, path, (double)d->begin / 1e9, (double)d->end / 1e9, reason);
 	return 0;
 }
 
@@ -185,9 +205,12 @@ static int print_damages(const struct info *in)
 	struct model *model;
 	int err;
 
-	for (uint32_t i = 0; i < in->m->nr_damages; i++)
-		print_damage_line(&list, in->m->damages[i].path, in->m->damages[i].begin,
-				  in->m->damages[i].end, in->m->damages[i].reason);
+	for (uint32_t i = 0; i < in->m->nr_damages; i++) {
+		const struct damage_entry *d = &in->m->damages[i];
+
+		print_damage_line(&list, d->path, seconds(in->m, d->begin), seconds(in->m, d->end),
+				  d->reason);
+	}
 	err = model_open(in->path, in->filter, &model);
 	if (err)
 		return err;
@@ -277,7 +300,7 @@ int cmd_info(int argc, char **argv)
 			return CLI_USAGE;
 	}
 	path = cli_directory(argc, argv, usage);
-	if (!path)
+	if (!path || !reading_window_valid(&reading))
 		return CLI_USAGE;
 	cli_progress_enable(&reading.model);
 	return info_run(path, &reading.model, json, strict);

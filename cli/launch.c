@@ -3,6 +3,7 @@
  * Starting the command of `jis record`. The child is forked first and waits on a pipe, so that it
  * is a target of the session before its first instruction; it gives up root before it execs.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -26,14 +28,15 @@ int launch_user_find(const char *name, struct launch_user *user)
 {
 	const char *sudo_uid = getenv("SUDO_UID");
 	const struct passwd *pw;
+	unsigned long number;
 	char *end = NULL;
 	uid_t uid;
 
 	if (name) {
 		pw = getpwnam(name);
-		uid = (uid_t)strtoul(name, &end, 10);
-		if (!pw && end != name && !*end)
-			pw = getpwuid(uid);
+		number = strtoul(name, &end, 10);
+		if (!pw && isdigit((unsigned char)name[0]) && !*end && number < UINT32_MAX)
+			pw = getpwuid((uid_t)number);
 		if (!pw) {
 			cli_error("--user: there is no user \"%s\" here", name);
 			return -1;
@@ -200,6 +203,23 @@ static void set_environment(const struct launch_user *user, const struct launch_
 	free(value);
 }
 
+static struct rlimit files_before;
+
+/*
+ * Each process and each of its slots takes a descriptor, and 1024 are few for a large server. Not
+ * for the command: a program that uses select() must not see higher ones than it is used to.
+ */
+void launch_raise_files(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return;
+	files_before = files;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+}
+
 static void run_child(char **argv, const struct launch_user *user, const struct launch_env *env,
 		      int go_fd, int error_fd)
 {
@@ -212,6 +232,8 @@ static void run_child(char **argv, const struct launch_user *user, const struct 
 	signal(SIGPIPE, SIG_DFL);
 	if (read(go_fd, &go, 1) != 1)
 		_exit(CLI_FAILED);
+	if (files_before.rlim_max)
+		setrlimit(RLIMIT_NOFILE, &files_before);
 	set_environment(user, env);
 	if (!become(user))
 		execvp(argv[0], argv);

@@ -46,6 +46,9 @@ int launch_find(const char *command, char path[PATH_MAX]);
 int launch_agent_path(const struct launch_user *user, const char *directory, char path[PATH_MAX],
 		      char *why, size_t n);
 
+/* launch_raise_files - as many open files as the host allows, for us and not for the command. */
+void launch_raise_files(void);
+
 /* launch_fork - forks the command; the child waits. Returns 0 or -errno. */
 int launch_fork(struct launch *l, char **argv, const struct launch_user *user,
 		const struct launch_env *env);

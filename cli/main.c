@@ -2,7 +2,10 @@
 /*
  * `jis`: finds the sub-command and hands over. Owns the list of sub-commands and nothing else.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "libjisctl/jisctl.h"
@@ -38,7 +41,31 @@ static int usage(FILE *out)
 	return out == stdout ? CLI_OK : CLI_USAGE;
 }
 
-int main(int argc, char **argv)
+/*
+ * With one of them closed, the next file to be opened would be written into by every message.
+ * Opened for the other direction, so that what is printed to a closed one fails as before.
+ */
+static void open_standard_files(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/* Output that nobody got is a failure. */
+static int finish_output(int status)
+{
+	bool failed = ferror(stdout);
+
+	errno = 0;
+	if (!fflush(stdout) && !failed)
+		return status;
+	cli_error("cannot write to the standard output%s%s", errno ? ": " : "",
+		  errno ? strerror(errno) : "");
+	return status == CLI_OK ? CLI_FAILED : status;
+}
+
+static int run(int argc, char **argv)
 {
 	if (argc < 2)
 		return usage(stderr);
@@ -56,4 +83,10 @@ int main(int argc, char **argv)
 	}
 	fprintf(stderr, "jis: there is no command \"%s\"; jis --help lists them\n", argv[1]);
 	return CLI_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	open_standard_files();
+	return finish_output(run(argc, argv));
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,14 +87,15 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-static void watch_signals(struct jisctl_session *session)
+static void watch_signals(void)
 {
 	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
+	struct sigaction old;
 
-	signalled_session = session;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	if (sigaction(SIGHUP, NULL, &old) || old.sa_handler != SIG_IGN) /* nohup stays nohup */
+		sigaction(SIGHUP, &action, NULL);
 	sigaction(SIGCHLD, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
 }
@@ -358,10 +360,21 @@ static void reap(struct record *r)
 	r->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* A signal from a process reaches only us: the command gets each of them too. */
+static void forward_signal(struct record *r)
+{
+	static sig_atomic_t forwarded;
+
+	if (signals_got == forwarded)
+		return;
+	forwarded = signals_got;
+	if (last_signal)
+		kill(r->child.pid, last_signal);
+}
+
 /* What ends the recording now, or NULL. */
 static const char *end_reason(struct record *r, uint64_t deadline)
 {
-	static int forwarded;
 	struct jisctl_counts counts = {.size = sizeof(counts)};
 
 	reap(r);
@@ -369,10 +382,7 @@ static const char *end_reason(struct record *r, uint64_t deadline)
 		return "command ended";
 	if (signals_got && (!r->command || signals_got > 1))
 		return "interrupted";
-	if (signals_got && last_signal && !forwarded) {
-		forwarded = 1;
-		kill(r->child.pid, last_signal);
-	}
+	forward_signal(r);
 	if (deadline && now_ns() >= deadline)
 		return "duration";
 	if (r->nr_pids && !jisctl_session_counts(r->session, &counts) && !counts.targets)
@@ -414,8 +424,6 @@ static int record_loop(struct record *r)
 /* After the recording: wait for a command that still runs. */
 static void wait_command(struct record *r)
 {
-	int status;
-
 	if (!r->command || r->ended)
 		return;
 	if (!strcmp(r->reason, "interrupted")) {
@@ -425,10 +433,13 @@ static void wait_command(struct record *r)
 		return;
 	}
 	cli_note("the recording has ended; waiting for the command (Ctrl-C ends it)");
-	while (waitpid(r->child.pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return;
-	r->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	do {
+		forward_signal(r);
+		child_signalled = 1;
+		reap(r);
+		if (!r->ended)
+			poll(NULL, 0, 250); /* a signal ends it, were it the child's */
+	} while (!r->ended);
 }
 
 static void warn_untold_jvms(const struct manifest *m)
@@ -485,8 +496,12 @@ static int record_session(struct record *r)
 {
 	int err, stop_err, status;
 
-	watch_signals(r->session);
-	status = r->command ? start_command(r) : start_pids(r);
+	if (signals_got) {
+		cli_error("interrupted before the recording began");
+		status = 128 + (last_signal ? last_signal : SIGINT);
+	} else {
+		status = r->command ? start_command(r) : start_pids(r);
+	}
 	if (status) {
 		r->reason = "nothing was run";
 		jisctl_session_stop(r->session, r->reason);
@@ -541,16 +556,21 @@ int cmd_record(int argc, char **argv)
 	}
 	text = r.command ? command_line(r.command) : NULL;
 	r.options.command = text;
+	launch_raise_files();
+	watch_signals(); /* from here on there is something to clean up */
 	err = jisctl_session_create(&r.options, &r.session);
 	if (err) {
 		cli_error("cannot record into %s: %s%s", r.options.directory,
-			  err == -EEXIST ? "it exists and is not empty" : strerror(-err),
-			  err == -EEXIST   ? "; choose another with -o"
-			  : err == -ENODEV ? "; jis doctor says what is missing"
-					   : "");
+			  err == -EEXIST  ? "it exists and is not empty"
+			  : err == -EBUSY ? "another recording is under way there"
+					  : strerror(-err),
+			  err == -EEXIST || err == -EBUSY ? "; choose another with -o"
+			  : err == -ENODEV		  ? "; jis doctor says what is missing"
+							  : "");
 		free(text);
 		return CLI_FAILED;
 	}
+	signalled_session = r.session;
 	status = record_session(&r);
 	signalled_session = NULL;
 	jisctl_session_destroy(r.session);

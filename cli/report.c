@@ -314,7 +314,7 @@ int cmd_report(int argc, char **argv)
 			return CLI_USAGE;
 	}
 	path = cli_directory(argc, argv, usage);
-	if (!path)
+	if (!path || !reading_window_valid(&reading))
 		return CLI_USAGE;
 	cli_progress_enable(&reading.model);
 	return run(path, &reading.model, &v, json);

@@ -28,15 +28,6 @@ static __always_inline unsigned int compat_task_state(const struct task_struct *
 #endif
 }
 
-static inline u64 compat_start_boottime(const struct task_struct *task)
-{
-#ifdef HAVE_START_BOOTTIME
-	return task->start_boottime;
-#else
-	return task->real_start_time;
-#endif
-}
-
 static inline void compat_vm_flags(struct vm_area_struct *vma, unsigned long set,
 				   unsigned long clear)
 {

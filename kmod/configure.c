@@ -60,10 +60,3 @@ static unsigned int __maybe_unused jis_try(struct task_struct *task)
 	return READ_ONCE(task->__state);
 }
 #endif
-
-#ifdef JIS_TRY_START_BOOTTIME
-static u64 __maybe_unused jis_try(struct task_struct *task)
-{
-	return task->start_boottime;
-}
-#endif

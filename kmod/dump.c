@@ -2,11 +2,11 @@
 /*
  * The state dump: what each thread of a target is when its recording begins.
  *
- * The probes record already, so a dumped state must fit between the switches and wake-ups around it:
- * true at the time it is stamped with, neither before nor after. A sleeping thread's fields tell that
- * anywhere, as long as they are the same before and after the stamp. Those of a runnable one do not: a
- * switch is recorded some time before on_cpu follows it. So a runnable thread is looked at on its own
- * CPU, with interrupts off, where no switch is under way.
+ * The probes record already, so a dumped state must fit between the switches and wake-ups around
+ * it: true at the time it is stamped with, neither before nor after. A sleeping thread's fields
+ * tell that anywhere, as long as they are the same before and after the stamp. Those of a runnable
+ * one do not: a switch is recorded some time before on_cpu follows it. So a runnable thread is
+ * looked at on its own CPU, with interrupts off, where no switch is under way.
  */
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
@@ -83,7 +83,7 @@ static void dump_write(struct jis_session *s, struct task_struct *task, const st
 	ev->ns_tid = jis_ns_tid(task);
 	ev->state = dump_state(d);
 	ev->cpu = d->cpu;
-	ev->start_time = compat_start_boottime(task);
+	ev->start_time = task->start_boottime;
 	ev->comm_length = len;
 	memcpy(ev->comm, comm, len);
 }
@@ -107,7 +107,7 @@ static void dump_here(void *info)
 
 static void dump_thread(struct jis_session *s, struct task_struct *task)
 {
-	struct dump_request r = { .session = s, .task = task };
+	struct dump_request r = {.session = s, .task = task};
 	int tries;
 
 	dump_here(&r);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ioctls of /dev/jis: copies arguments in and out, checks sizes, reserved words and the session's
- * state, and nothing else. Everything that comes from user space is read once and is hostile.
+ * The ioctls of /dev/jis: copies arguments in and out, checks sizes, reserved words and the
+ * session's state, and nothing else. Everything that comes from user space is read once and is
+ * hostile.
  */
 #include <linux/cpumask.h>
 #include <linux/fs.h>
@@ -170,9 +171,9 @@ static int ioctl_counters(struct jis_session *s, void __user *arg)
 /**
  * jis_ioctl - what include/jis/abi.h says.
  *
- * Errors beside those of each call: -ENOTTY unknown; -EFAULT; -EINVAL for a wrong size, a reserved word
- * that is not zero, a flag or CPU that does not exist; -EBADFD for a call the session's state does not
- * allow; -EINTR.
+ * Errors beside those of each call: -ENOTTY unknown; -EFAULT; -EINVAL for a wrong size, a reserved
+ * word that is not zero, a flag or CPU that does not exist; -EBADFD for a call the session's state
+ * does not allow; -EINTR.
  */
 long jis_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
@@ -184,7 +185,9 @@ long jis_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case JIS_IOC_COUNTERS:
 		if (jis_session_state(s) == JIS_SESSION_NEW)
 			return -EBADFD;
-		return cmd == JIS_IOC_COUNTERS ? ioctl_counters(s, user) : ioctl_get_packet(s, user);
+		if (cmd == JIS_IOC_COUNTERS)
+			return ioctl_counters(s, user);
+		return ioctl_get_packet(s, user);
 	case JIS_IOC_STATUS:
 		return ioctl_status(s, user);
 	case JIS_IOC_SETUP:

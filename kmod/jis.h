@@ -18,26 +18,16 @@
 /* The longest payload: an exec's path. */
 #define JIS_MAX_PAYLOAD (sizeof(struct jis_ev_sched_process_exec) + JIS_STRING_MAX)
 
-/*
- * Additions to jis/abi.h this module offers, here until they are there: is @pid a target (0) or not
- * (-ESRCH)? And which reserved word of struct jis_status counts the processes that should have become
- * targets when the table was full.
- */
-#ifndef JIS_IOC_TARGET_TEST
-#define JIS_IOC_TARGET_TEST _IOW(JIS_IOC_MAGIC, 12, struct jis_target)
-#endif
-#define JIS_STATUS_TARGETS_REFUSED 0
-
 /* Target processes: a hash of thread group ids, read without locks. */
 #define JIS_TARGET_BITS 12
-#define JIS_TARGET_SLOTS (1u << JIS_TARGET_BITS)
+#define JIS_TARGET_SLOTS 4096u /* two to the power of JIS_TARGET_BITS */
 #define JIS_TARGET_MAX (JIS_TARGET_SLOTS / 2)
 
 struct jis_targets {
 	raw_spinlock_t lock; /* all changes */
 	u32 count;
-	u32 used;	     /* slots that are not empty: entries and tombstones */
-	u32 refused;	     /* processes there was no room for */
+	u32 used;    /* slots that are not empty: entries and tombstones */
+	u32 refused; /* processes there was no room for */
 	u8 flags[JIS_TARGET_SLOTS];
 	/* Empty 0, tombstone, or a thread group id. Written under lock, read by anyone. */
 	u32 tgid[JIS_TARGET_SLOTS];
@@ -52,8 +42,8 @@ struct jis_session {
 	u32 clock;
 	bool all_switches;
 	/*
-	 * Write records. Probes come and go one by one, over milliseconds: this makes them begin and
-	 * end together, so that no wake-up is missing between two switches.
+	 * Write records. Probes come and go one by one, over milliseconds: this makes them begin
+	 * and end together, so that no wake-up is missing between two switches.
 	 */
 	bool recording;
 
@@ -95,8 +85,8 @@ static __always_inline bool jis_is_target(const struct jis_session *s, u32 tgid)
 }
 
 /**
- * jis_record_begin - reserves one record, stamped now, on this CPU's ring; interrupts are off from here
- * to jis_record_end(), which must follow whatever this returns.
+ * jis_record_begin - reserves one record, stamped now, on this CPU's ring; interrupts are off from
+ * here to jis_record_end(), which must follow whatever this returns.
  * @payload: bytes, see jis_ring_reserve().
  *
  * Returns where the payload goes, or NULL: the record is lost, and counted.

@@ -2,10 +2,11 @@
 /*
  * The probes: what runs inside the kernel's scheduler for each session, as short as it can be.
  *
- * Each session registers probes of its own with itself as data. A probe filters, gathers the fields,
- * then has interrupts off from reading the clock to the last byte written; it relies neither on
- * preemption being off when it is called (newer kernels call some with it on) nor on the session's
- * lock. It never sleeps, allocates, wakes or prints. The kernel fires none of these events from NMI.
+ * Each session registers probes of its own with itself as data. A probe filters, gathers the
+ * fields, then has interrupts off from reading the clock to the last byte written; it relies
+ * neither on preemption being off when it is called (newer kernels call some with it on) nor on the
+ * session's lock. It never sleeps, allocates, wakes or prints. The kernel fires none of these
+ * events from NMI.
  */
 #include <linux/binfmts.h>
 #include <linux/hardirq.h>
@@ -16,8 +17,8 @@
 
 #include "jis.h"
 
-/* Of a thread that is no target: its name must be in the trace before its first use. Two uses of one
- * thread never race: each is on the CPU the thread holds, gets or leaves.
+/* Of a thread that is no target: its name must be in the trace before its first use. Two uses of
+ * one thread never race: each is on the CPU the thread holds, gets or leaves.
  */
 static __always_inline void foreign_use(struct jis_session *s, struct task_struct *task)
 {
@@ -27,9 +28,10 @@ static __always_inline void foreign_use(struct jis_session *s, struct task_struc
 		jis_record_name(s, task);
 }
 
-/* As the switch leaves it. The kernel's prev_state is what the thread had set when it came to schedule();
- * it stays runnable all the same when it was preempted, or a signal was pending: then its state is
- * running again by now (the run queue's lock is held, so no wake-up can have done that).
+/* As the switch leaves it. The kernel's prev_state is what the thread had set when it came to
+ * schedule(); it stays runnable all the same when it was preempted, or a signal was pending: then
+ * its state is running again by now (the run queue's lock is held, so no wake-up can have done
+ * that).
  */
 static __always_inline u32 switch_state(bool preempt, struct task_struct *prev, u32 state)
 {
@@ -216,6 +218,7 @@ struct jis_probe {
 	struct tracepoint *tracepoint; /* found by name: the kernel exports none of them */
 };
 
+/* clang-format off */
 #define PROBE(event) { .name = #event, .function = probe_##event }
 
 /* On while the session runs. */
@@ -234,6 +237,8 @@ static struct jis_probe task_probes[] = {
 	PROBE(sched_process_free),
 	PROBE(task_rename),
 };
+
+/* clang-format on */
 
 /* tracepoint_probe_register() takes any pointer: a changed prototype must fail here, compiling. */
 static void __maybe_unused check_probe_types(void)

@@ -2,8 +2,8 @@
 /*
  * The reader's side of a ring: its memory, packets got and given back, the read-only mapping.
  *
- * Process context only. It never touches the writer's part of a ring, save in a stopped session, where
- * nothing writes, to tell the last losses.
+ * Process context only. It never touches the writer's part of a ring, save in a stopped session,
+ * where nothing writes, to tell the last losses.
  */
 #include <linux/cpumask.h>
 #include <linux/poll.h>
@@ -20,14 +20,16 @@ static void ring_wake(struct irq_work *work)
 	wake_up_interruptible_poll(&r->session->wait, EPOLLIN | EPOLLRDNORM);
 }
 
+/* Charged to the recorder; rather none than someone killed for them. */
+#define RING_GFP (GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
 static int ring_alloc_pages(struct jis_ring *r)
 {
 	int node = cpu_to_node(r->cpu);
 	unsigned long i;
 
 	for (i = 0; i < r->nr_pages; i++) {
-		r->pages[i] = alloc_pages_node(node, GFP_KERNEL_ACCOUNT | __GFP_ZERO |
-					       __GFP_RETRY_MAYFAIL | __GFP_NOWARN, 0);
+		r->pages[i] = alloc_pages_node(node, RING_GFP, 0);
 		if (!r->pages[i] || fatal_signal_pending(current))
 			return -ENOMEM;
 		if (i % 1024 == 0)
@@ -87,6 +89,7 @@ void jis_ring_fini(struct jis_ring *r)
 /* Packets closed and not yet got. */
 u64 jis_ring_ready(struct jis_ring *r)
 {
+	/* Pairs with ring_close_packet(). */
 	return smp_load_acquire(&r->head) - READ_ONCE(r->next);
 }
 
@@ -98,8 +101,8 @@ bool jis_ring_drained(struct jis_ring *r)
 
 /**
  * jis_ring_get - gives back the packet got before, gets the next closed one.
- * @stopped: nothing writes to the ring any more; losses that are still owed are then told in a packet
- *           of their own as soon as there is room for it.
+ * @stopped: nothing writes to the ring any more; losses that are still owed are then told, in a
+ *           packet of their own, as soon as there is room for it.
  *
  * Returns 0 or -EAGAIN.
  */
@@ -109,7 +112,7 @@ int jis_ring_get(struct jis_ring *r, bool stopped, u64 now, struct jis_get_packe
 	int err = -EAGAIN;
 
 	mutex_lock(&r->lock);
-	/* Pairs with ring_open_packet(): user space has read the packet before it asked for another. */
+	/* Pairs with ring_open_packet(): user space has read the packet when it asks again. */
 	smp_store_release(&r->tail, r->next);
 	if (stopped && r->owed)
 		jis_ring_finish(r, now);
@@ -135,7 +138,8 @@ int jis_ring_map(struct jis_ring *r, struct vm_area_struct *vma)
 {
 	int err;
 
-	if (vma->vm_end - vma->vm_start != r->nr_pages << PAGE_SHIFT || !(vma->vm_flags & VM_SHARED))
+	if (vma->vm_end - vma->vm_start != r->nr_pages << PAGE_SHIFT ||
+	    !(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
 	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
 		return -EPERM;

@@ -28,7 +28,7 @@ u32 jis_task_state(u32 state)
 	return JIS_TASK_RUNNING;
 }
 
-/* A string field's text from its length on; the rest of @text is zero. Returns the field's length. */
+/* The length word of a string field that holds @text; what is behind its NUL must be zero. */
 static u32 text_length(const char *text, u32 size)
 {
 	return round_up(strnlen(text, size - 1) + 1, 4);
@@ -99,7 +99,7 @@ notrace void jis_record_fork(struct jis_session *s, struct task_struct *parent,
 		ev->tid = child->pid;
 		ev->pid = child->tgid;
 		ev->ns_tid = ns_tid;
-		ev->start_time = compat_start_boottime(child);
+		ev->start_time = child->start_boottime;
 		ev->comm_length = len;
 		memcpy(ev->comm, comm, len);
 	}

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The writer's side of a ring beyond its fast path: packets opened and closed, records lost and told.
+ * The writer's side of a ring beyond its fast path: packets opened and closed, records lost and
+ * told.
  *
- * Everything here runs with interrupts off on the ring's CPU, or where nothing can be writing, and may
- * be called from any context but NMI: it takes no lock and wakes nobody itself (that is irq_work's).
- * A full ring drops the newest record; it never overwrites a packet and never waits.
+ * Everything here runs with interrupts off on the ring's CPU, or where nothing can be writing, and
+ * may be called from any context but NMI: it takes no lock and wakes nobody itself (that is
+ * irq_work's). A full ring drops the newest record; it never overwrites a packet and never waits.
  */
 #include <linux/string.h>
 
 #include "jis.h"
 
 /* In the smallest packet, told losses of all types must leave room for the longest record. */
-static_assert(JIS_PACKET_HEADER_SIZE +
-	      JIS_EV_task_name * (JIS_HEADER_SIZE + sizeof(struct jis_ev_lost_records)) +
-	      JIS_EXTENDED_SIZE + JIS_MAX_PAYLOAD <= 4096);
+#define LOST_SIZE (JIS_HEADER_SIZE + sizeof(struct jis_ev_lost_records))
+static_assert(4096 - JIS_PACKET_HEADER_SIZE - JIS_EV_task_name * LOST_SIZE >=
+	      JIS_EXTENDED_SIZE + JIS_MAX_PAYLOAD);
 static_assert(sizeof(struct jis_packet_header) == JIS_PACKET_HEADER_SIZE);
 
 static void ring_close_packet(struct jis_ring *r)
@@ -53,7 +54,7 @@ static void ring_tell_lost(struct jis_ring *r)
 {
 	u32 type;
 
-	for (type = 1; type < JIS_EV_lost_records; type++)
+	for (type = 1; type <= JIS_EV_task_name; type++)
 		if (r->lost[type] != r->told[type])
 			ring_put_lost(r, type);
 	r->owed = false;
@@ -64,7 +65,7 @@ static bool ring_open_packet(struct jis_ring *r, u64 now)
 {
 	struct jis_packet_header *h;
 
-	/* Pairs with jis_ring_get(): the reader is done with the packet before it is written again. */
+	/* Pairs with jis_ring_get(): the reader is done with the packet that is written again. */
 	if (r->head - smp_load_acquire(&r->tail) >= r->nr_packets)
 		return false;
 	h = (void *)(r->memory + (r->head % r->nr_packets) * (size_t)r->packet_size);
@@ -91,8 +92,8 @@ static void ring_lose(struct jis_ring *r, u32 id, u64 now)
 	r->owed = true;
 }
 
-/* What jis_ring_reserve() does when the header must be extended, the clock stepped back, or the record
- * does not fit into the open packet.
+/* What jis_ring_reserve() does when the header must be extended, the clock stepped back, or the
+ * record does not fit into the open packet.
  */
 void *jis_ring_reserve_slow(struct jis_ring *r, u32 id, u32 payload, u64 now)
 {

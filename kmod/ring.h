@@ -2,12 +2,11 @@
 /*
  * One CPU's ring of packets, and the fast path that writes records into it.
  *
- * Who writes what:
- *   writer part   the ring's CPU with interrupts off; or, when nothing can be writing, whoever stops
- *                 the session or reads what it left (reader.c says when)
- *   reader part   under @lock
- * The writer hands a packet over by head (release), the reader gives it back by tail (release).
- * Nothing in here is mapped; the packets are, read-only, and no position is ever read from them.
+ * The writer's part is written by the ring's CPU with interrupts off; or, when nothing can be
+ * writing, by whoever stops the session or reads what it left (reader.c says when). The reader's
+ * part is written under @lock. The writer hands a packet over by head (release), the reader gives
+ * it back by tail (release). Nothing in here is mapped; the packets are, read-only, and no position
+ * is ever read from them.
  */
 #ifndef JIS_RING_H
 #define JIS_RING_H
@@ -33,25 +32,25 @@ struct jis_session;
 
 struct jis_ring {
 	/* Writer: hot */
-	u8 *pos;		/* next free byte of the open packet; NULL: none open */
+	u8 *pos; /* next free byte of the open packet; NULL: none open */
 	u8 *end;
-	u64 last;		/* time of the last record */
+	u64 last; /* time of the last record */
 	u64 produced[JIS_MAX_EVENT_ID];
 
 	/* Writer: at a change of packets, and when records are lost */
 	struct jis_packet_header *open;
-	u64 head;		/* packets closed so far: also the next packet's sequence number */
+	u64 head; /* packets closed so far: also the next packet's sequence number */
 	u64 clock_steps;
 	u64 lost[JIS_MAX_EVENT_ID];
 	u64 told[JIS_MAX_EVENT_ID]; /* lost[] as of the last lost_records */
 	u64 lost_total;
 	u64 lost_first, lost_last; /* times of what was lost and not told yet */
-	bool owed;		/* something was lost and not told yet */
+	bool owed;		   /* something was lost and not told yet */
 
 	/* Reader */
 	struct mutex lock ____cacheline_aligned;
-	u64 tail;		/* packets given back so far */
-	u64 next;		/* packets got so far: tail, or one more */
+	u64 tail; /* packets given back so far */
+	u64 next; /* packets got so far: tail, or one more */
 
 	/* Fixed once the ring is made */
 	u8 *memory ____cacheline_aligned;

@@ -3,8 +3,8 @@
  * A session's life: set up, running, paused, stopped, gone. Owns its memory and the order in which
  * probes, rings and state change.
  *
- * Invariant: whoever frees a ring, or touches its writer's part, has switched the probes off before;
- * that waits until no probe of this session runs any more.
+ * Invariant: whoever frees a ring, or touches its writer's part, has switched the probes off
+ * before; that waits until no probe of this session runs any more.
  */
 #include <linux/cpu.h>
 #include <linux/math64.h>
@@ -97,7 +97,7 @@ static int session_geometry(struct jis_session *s, struct jis_setup *setup)
 	/* Wake the reader while there is still room to write. */
 	s->watermark = clamp(setup->watermark, 1u, s->packets_per_cpu / 2);
 	s->nr_pages = SEEN_PAGES + (u64)s->packets_per_cpu * num_possible_cpus() *
-				   (s->packet_size >> PAGE_SHIFT);
+					   (s->packet_size >> PAGE_SHIFT);
 	return 0;
 }
 
@@ -261,8 +261,9 @@ static void session_flush_ring(void *ring)
 }
 
 /**
- * jis_session_flush - closes the open packet of each CPU that holds a record. On the CPU itself; for
- * one that is offline, and stays so meanwhile, here. CPUs without an open packet are left alone.
+ * jis_session_flush - closes the open packet of each CPU that holds a record. On the CPU itself;
+ * for one that is offline, and stays so meanwhile, here. CPUs without an open packet are left
+ * alone.
  */
 int jis_session_flush(struct jis_session *s)
 {
@@ -305,7 +306,7 @@ void jis_session_status(struct jis_session *s, struct jis_status *status)
 	if (status->state == JIS_SESSION_NEW)
 		return;
 	status->nr_targets = READ_ONCE(s->targets->count);
-	status->reserved[JIS_STATUS_TARGETS_REFUSED] = READ_ONCE(s->targets->refused);
+	status->targets_refused = READ_ONCE(s->targets->refused);
 	status->nr_cpus = nr_cpu_ids;
 	status->memory_bytes = (u64)s->nr_pages * PAGE_SIZE + sizeof(*s) + sizeof(*s->targets) +
 			       num_possible_cpus() * sizeof(struct jis_ring);

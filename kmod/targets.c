@@ -4,8 +4,8 @@
  * namespace). Probes look ids up without a lock (jis_is_target()); every change takes the set's
  * spinlock, with interrupts off because processes are freed in softirqs.
  *
- * A lookup never misses an entry that was there all the time: an entry never moves, and a removed one
- * leaves a tombstone unless nothing behind it can depend on it.
+ * A lookup never misses an entry that was there all the time: an entry never moves, and a removed
+ * one leaves a tombstone unless nothing behind it can depend on it.
  */
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
@@ -136,7 +136,8 @@ bool jis_targets_inherit(struct jis_targets *t, u32 parent, u32 child)
 	return inherited;
 }
 
-/* The thread group @pid of the caller's pid namespace, as the kernel numbers it; 0: there is none. */
+/* The thread group @pid of the caller's pid namespace, as the kernel numbers it; 0: there is none.
+ */
 static u32 target_lookup(struct pid *pid)
 {
 	struct task_struct *task;
@@ -176,7 +177,8 @@ int jis_target_add(struct jis_session *s, u32 nr, u32 flags)
 	if (err)
 		return err;
 	err = jis_targets_add(s->targets, tgid, flags);
-	/* If it went meanwhile, its sched_process_free may have come too early to remove the entry. */
+	/* If it went meanwhile, its sched_process_free may have come too early to remove the entry.
+	 */
 	if (!err && target_lookup(pid) != tgid) {
 		jis_targets_remove(s->targets, tgid);
 		err = -ESRCH;

@@ -20,6 +20,9 @@
 #include "unix_socket.h"
 
 #define AGENTS_MAX 4096
+/* So that no process can take all of the recorder's descriptors; one or two is what it needs. */
+#define AGENTS_PER_PROCESS 16
+#define NOTES_PER_AGENT 64
 #define MASK_ALL (~1ull) /* bit 0 is no event */
 
 struct agent {
@@ -28,6 +31,7 @@ struct agent {
 	pid_t pid;
 	struct recorder_process *process;
 	struct pool *pool; /* NULL: has not said hello yet */
+	uint32_t nr_notes;
 };
 
 struct agent_server {
@@ -154,6 +158,16 @@ static int agent_end(struct agent_server *s, struct agent *a)
 	return err;
 }
 
+static uint32_t agents_of(const struct agent_server *s, pid_t pid)
+{
+	const struct agent *a;
+	uint32_t n = 0;
+
+	for (a = s->agents; a; a = a->next)
+		n += a->pid == pid;
+	return n;
+}
+
 static void agent_accept(struct agent_server *s)
 {
 	struct epoll_event ev = {.events = EPOLLIN | EPOLLRDHUP};
@@ -172,6 +186,10 @@ static void agent_accept(struct agent_server *s)
 	}
 	if (s->nr_agents == AGENTS_MAX) {
 		refuse(s, fd, peer.pid, "too many processes have a pool");
+		goto out_close;
+	}
+	if (agents_of(s, peer.pid) == AGENTS_PER_PROCESS) {
+		refuse(s, fd, peer.pid, "it has too many connections");
 		goto out_close;
 	}
 	a = calloc(1, sizeof(*a));
@@ -244,7 +262,10 @@ static void on_note(struct agent_server *s, struct agent *a, const struct jis_ag
 {
 	char text[JIS_AGENT_TEXT_MAX + 32];
 
-	snprintf(text, sizeof(text), "process %d: %s", a->pid, m->text);
+	if (a->nr_notes > NOTES_PER_AGENT)
+		return;
+	snprintf(text, sizeof(text), "process %d: %s", a->pid,
+		 a->nr_notes++ < NOTES_PER_AGENT ? m->text : "its further notes are left out");
 	recorder_note(s->config.recorder, text);
 	say(s, JISCTL_WARNING, "%s", text);
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "jisctl.h"
+#include "trace/manifest.h"
 
 #define CLIENT_TIMEOUT_S 10
 #define REQUEST_TIMEOUT_MS 200

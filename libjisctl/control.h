@@ -11,7 +11,6 @@
 
 #include "unix_socket.h"
 
-#define CONTROL_SOCKET ".control"
 #define CONTROL_TEXT_MAX 256
 
 struct control_request {

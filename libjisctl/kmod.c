@@ -16,11 +16,6 @@
 
 #include "backend.h"
 
-/* Not in the ABI header yet: see kmod/jis.h. */
-#ifndef JIS_IOC_TARGET_TEST
-#define JIS_IOC_TARGET_TEST _IOW(JIS_IOC_MAGIC, 12, struct jis_target)
-#endif
-
 struct backend {
 	int fd;
 	struct jis_setup setup;

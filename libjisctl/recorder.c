@@ -19,7 +19,6 @@
 #include "recorder_private.h"
 
 #define OWN_PACKET 8192u
-#define RESERVE_FILE ".reserve" /* given up when the manifest must be written on a full disk */
 #define RESERVE_BYTES (64u << 10)
 #define NOTES_MAX 1000u
 

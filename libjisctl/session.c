@@ -398,7 +398,7 @@ static int kernel_stop(struct jisctl_session *s)
 	int err, e;
 
 	err = s->ops->stop(s->backend);
-	e = session_drain_kernel(s);
+	e = session_drain_kernel(s, true);
 	err = err ? err : e;
 	for (cpu = 0; cpu < s->nr_cpus; cpu++)
 		if (s->ops->counts(s->backend, cpu, &counts) == 0)

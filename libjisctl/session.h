@@ -48,8 +48,8 @@ struct jisctl_session {
 /* session_run.c */
 int session_loop_open(struct jisctl_session *s);
 void session_loop_close(struct jisctl_session *s);
-/* Stores all packets that are closed. */
-int session_drain_kernel(struct jisctl_session *s);
+/* Stores packets that are closed: @all of them (once the backend has stopped), or so many a CPU. */
+int session_drain_kernel(struct jisctl_session *s, bool all);
 /* Closes and stores what is part-filled too. */
 int session_flush(struct jisctl_session *s);
 void session_clock(struct jisctl_session *s);

@@ -96,14 +96,21 @@ int session_fail(struct jisctl_session *s, int err)
 	return err < 0 ? err : 0;
 }
 
-int session_drain_kernel(struct jisctl_session *s)
+/* Of one CPU before the others and the agents have their turn: it may fill packets as fast as we
+ * read. */
+#define PACKETS_A_PASS 64
+
+int session_drain_kernel(struct jisctl_session *s, bool all)
 {
 	const struct jis_packet_header *packet;
-	uint32_t cpu;
-	int n, err;
+	uint32_t cpu, taken;
+	int n = 0, err;
 
 	for (cpu = 0; cpu < s->nr_cpus; cpu++) {
-		while ((n = s->ops->get_packet(s->backend, cpu, &packet)) > 0) {
+		for (taken = 0; all || taken < PACKETS_A_PASS; taken++) {
+			n = s->ops->get_packet(s->backend, cpu, &packet);
+			if (n <= 0)
+				break;
 			err = recorder_kernel_packet(s->recorder, cpu, packet);
 			if (err)
 				return session_fail(s, err);
@@ -118,7 +125,7 @@ int session_flush(struct jisctl_session *s)
 {
 	int err = s->ops->flush(s->backend), e;
 
-	e = session_drain_kernel(s);
+	e = session_drain_kernel(s, false);
 	err = err ? err : e;
 	e = agent_server_drain(s->agents, true);
 	err = err || e > 0 ? err : e;
@@ -169,7 +176,7 @@ static int on_drain(struct jisctl_session *s)
 		timer_set(s->drain_fd, ms);
 	s->drain_ms = ms;
 	if (s->ops->poll_fd(s->backend) < 0)
-		return session_drain_kernel(s);
+		return session_drain_kernel(s, false);
 	return 0;
 }
 
@@ -185,7 +192,7 @@ static int dispatch(struct jisctl_session *s, enum source source)
 	case SOURCE_DRAIN:
 		return on_drain(s);
 	case SOURCE_KERNEL:
-		return session_drain_kernel(s);
+		return session_drain_kernel(s, false);
 	case SOURCE_AGENTS:
 		return session_fail(s, agent_server_run(s->agents));
 	case SOURCE_CONTROL:

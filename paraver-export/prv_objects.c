@@ -222,9 +222,10 @@ void objects_fini(struct paraver *p)
 char *objects_header(const struct paraver *p)
 {
 	const struct manifest *man = p->info->manifest;
-	int64_t begin_ns = (int64_t)((double)man->begin / (double)man->frequency * 1e9);
-	time_t when =
-		(time_t)((man->realtime_offset + begin_ns + (int64_t)p->info->begin) / 1000000000);
+	/* Each in seconds, which cannot overflow in the sum; their parts of a second are kept. */
+	int64_t begin = manifest_realtime(man, man->begin), window = (int64_t)p->info->begin;
+	time_t when = (time_t)(begin / 1000000000 + window / 1000000000 +
+			       (begin % 1000000000 + window % 1000000000) / 1000000000);
 	char date[64] = "01/01/1970 at 00:00";
 	char *text = NULL;
 	size_t size;

@@ -360,6 +360,17 @@ out:
 	return err ? err : c.error;
 }
 
+int64_t manifest_realtime(const struct manifest *m, uint64_t ticks)
+{
+	double ns = (double)ticks * 1e9 / (double)m->frequency;
+	int64_t sum;
+
+	if (ns >= (double)INT64_MAX ||
+	    __builtin_add_overflow(m->realtime_offset, (int64_t)ns, &sum))
+		return INT64_MAX;
+	return sum;
+}
+
 /* Numbers that other code divides or indexes by. */
 static bool plausible(const struct manifest *m)
 {

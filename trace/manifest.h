@@ -14,6 +14,9 @@
 #include "jis/events.h"
 
 #define MANIFEST_FILE "manifest.json"
+/* Beside it while the recorder runs: room on the disk for the end, and its control socket. */
+#define RESERVE_FILE ".reserve"
+#define CONTROL_SOCKET ".control"
 #define MANIFEST_FORMAT 1
 
 #define TIME_NONE UINT64_MAX
@@ -128,6 +131,10 @@ int manifest_save(int dirfd, const struct manifest *m);
 
 /* manifest_clear_threads - empties the lists of threads and foreigners. */
 void manifest_clear_threads(struct manifest *m);
+
+/* manifest_realtime - CLOCK_REALTIME in ns at rebased tick @ticks; the nearest there is when the
+ * manifest's numbers are beyond int64_t. */
+int64_t manifest_realtime(const struct manifest *m, uint64_t ticks);
 
 struct manifest *manifest_new(void); /* NULL: no memory */
 void manifest_free(struct manifest *m);

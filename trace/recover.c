@@ -365,6 +365,9 @@ static int make_books(struct recovery *r)
 			err = write_metadata(r, m->processes[i].directory, &m->processes[i]);
 	if (err)
 		return err;
+	/* The killed recorder's; nobody needs the room more than the manifest. */
+	unlinkat(r->dirfd, RESERVE_FILE, 0);
+	unlinkat(r->dirfd, CONTROL_SOCKET, 0);
 	m->complete = m->recovered = true;
 	if (!m->stop_reason)
 		m->stop_reason = strdup("the recorder was killed");

@@ -74,8 +74,8 @@ struct jis_setup {
 	__u32 clock;	      /* JIS_CLOCK_* */
 	__u64 base;	      /* ticks to subtract; a multiple of 2^27, not after now */
 	__u64 buffer_bytes;   /* total for all CPUs' rings; 0 = the smaller of 64 MiB and 1 % of RAM */
-	__u32 packet_size;    /* bytes, a power of two, one page to 4 MiB; 0 = the module chooses */
-	__u32 watermark;      /* closed packets of one ring that wake poll(); 0 = 1 */
+	__u32 packet_size;    /* bytes, a power of two, one page to 4 MiB; 0 = the module chooses; told back */
+	__u32 watermark;      /* closed packets of one ring that wake poll(); 0 = 1; at most half a ring; told back */
 	__u8 uuid[16];	      /* goes into each packet header */
 	/* out */
 	__u32 nr_cpus;	      /* possible CPUs; rings exist for all of them */
@@ -137,7 +137,8 @@ struct jis_status {
 	__u64 memory_bytes;  /* held by this session */
 	__u64 clock_steps;   /* times clamped because the clock stepped back */
 	__u64 packets_ready; /* closed and not yet got */
-	__u64 reserved[4];
+	__u64 targets_refused; /* processes that should have become targets when the table was full */
+	__u64 reserved[3];
 };
 
 #define JIS_IOC_SETUP _IOWR(JIS_IOC_MAGIC, 1, struct jis_setup)
@@ -151,6 +152,7 @@ struct jis_status {
 #define JIS_IOC_GET_PACKET _IOWR(JIS_IOC_MAGIC, 9, struct jis_get_packet)
 #define JIS_IOC_STATUS _IOWR(JIS_IOC_MAGIC, 10, struct jis_status)
 #define JIS_IOC_COUNTERS _IOWR(JIS_IOC_MAGIC, 11, struct jis_counters)
+#define JIS_IOC_TARGET_TEST _IOW(JIS_IOC_MAGIC, 12, struct jis_target) /* 0: is one; -ESRCH: is none */
 
 /* Pools of user packets ---------------------------------------------------------------------- */
 

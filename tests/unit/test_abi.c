@@ -75,7 +75,8 @@ START_TEST(device)
 	AT(jis_status, memory_bytes, 32);
 	AT(jis_status, clock_steps, 40);
 	AT(jis_status, packets_ready, 48);
-	AT(jis_status, reserved, 56);
+	AT(jis_status, targets_refused, 56);
+	AT(jis_status, reserved, 64);
 }
 END_TEST
 

@@ -238,6 +238,19 @@ START_TEST(hostile_manifests_are_refused)
 }
 END_TEST
 
+START_TEST(a_date_beyond_all_clocks_is_the_last_one)
+{
+	struct manifest m = {.frequency = 1000000000, .realtime_offset = 5};
+
+	ck_assert_int_eq(manifest_realtime(&m, 1000), 1005);
+	m.realtime_offset = INT64_MAX;
+	ck_assert_int_eq(manifest_realtime(&m, 1000), INT64_MAX);
+	m.realtime_offset = -1000;
+	m.frequency = 1;
+	ck_assert_int_eq(manifest_realtime(&m, UINT64_MAX), INT64_MAX);
+}
+END_TEST
+
 START_TEST(deep_nesting_ends)
 {
 	size_t n = 1000000;
@@ -274,6 +287,7 @@ int main(void)
 	tcase_add_test(t, bytes_that_are_no_utf_8_become_question_marks);
 	tcase_add_loop_test(t, hostile_manifests_are_refused, 0,
 			    (int)(sizeof(cases) / sizeof(*cases)));
+	tcase_add_test(t, a_date_beyond_all_clocks_is_the_last_one);
 	tcase_add_test(t, deep_nesting_ends);
 	tcase_add_test(t, no_file);
 	suite_add_tcase(suite, t);

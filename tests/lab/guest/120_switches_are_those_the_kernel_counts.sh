@@ -40,8 +40,9 @@ for how in pingpong cross; do
 		[ "$v" = "$voluntary" ] || fail "$how: $tid slept $voluntary times, $v are recorded"
 		near "$i" "$involuntary" 2 || fail "$how: $tid was preempted $involuntary times, $i are recorded"
 		near "$a" "$arrivals" 3 || fail "$how: $tid got a CPU $arrivals times, $a are recorded"
-		[ "$waking" -ge "$v" ] && [ "$wakeup" -ge "$v" ] ||
+		if [ "$waking" -lt "$v" ] || [ "$wakeup" -lt "$v" ]; then
 			fail "$how: $tid slept $v times but was woken $waking times and ready $wakeup times"
+		fi
 	done <"$LAB_TMP/threads"
 	ok "$how"
 done

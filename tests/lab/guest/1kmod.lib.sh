@@ -47,7 +47,7 @@ stop_raw()
 }
 
 # field NAME: an awk function v(name) that gives the value of a field in the current line
-# shellcheck disable=SC2034
+# shellcheck disable=SC2016,SC2034
 awk_fields='function v(name,   i) {
 	for (i = 4; i <= NF; i++)
 		if (index($i, name "=") == 1)

@@ -25,7 +25,8 @@ ok "$(tail -n 1 "$LAB_OUT/moving")"
 
 # the module loads and sets up with a CPU that is not there
 echo 0 >$online
-rmmod jis && insmod "$JIS_BUILD/kmod/jis.ko" || fail "the module does not load with a CPU offline"
+rmmod jis || fail "the module does not unload"
+insmod "$JIS_BUILD/kmod/jis.ko" || fail "the module does not load with a CPU offline"
 start_raw offline -a -b $((64 << 20)) "$load" burn 3
 echo 1 >$online
 wait "$raw_pid" || fail "$(cat "$LAB_OUT/offline")"

@@ -32,14 +32,13 @@ ftrace()	# EVENT...: switched on in an instance with a large buffer
 	echo x86-tsc >$tracing/instances/cost/trace_clock
 	for e; do echo 1 >"$tracing/instances/cost/events/sched/$e/enable"; done
 }
-row()
+row()	# NAME NS
 {
-	printf '%-44s %8s  +%s\n' "$1" "$2" $(($2 - base)) | tee -a "$LAB_OUT/cost"
+	echo "$2 $1" >>"$LAB_TMP/rows"
 }
 
 sleep 3 # for what the boot left to do
-base=$(least "$load" rate 1000)
-row "untraced" "$base"
+row "untraced" "$(least "$load" rate 1000)"
 raw_rate() { "$raw" -C -f 60000 -b $((256 << 20)) "$@" "$load" rate 1000; }
 row "module, targets (switch, waking, wakeup)" "$(least raw_rate)"
 row "module, CLOCK_MONOTONIC_RAW" "$(least raw_rate -r)"
@@ -53,3 +52,8 @@ row "ftrace switch, waking, wakeup" "$(least "$load" rate 1000)"
 echo 0 >$tracing/instances/cost/events/enable
 rmdir $tracing/instances/cost
 row "untraced again" "$(least "$load" rate 1000)"
+
+base=$(awk '/untraced/ { print $1 }' "$LAB_TMP/rows" | sort -n | head -n 1)
+while read -r ns name; do
+	printf '%-44s %8s  %+d\n' "$name" "$ns" $((ns - base))
+done <"$LAB_TMP/rows" | tee "$LAB_OUT/cost"

@@ -406,7 +406,7 @@ static void test_many_targets(void)
 	EXPECT(MANY, added + refused);
 	EXPECT(1, added >= 1024 && refused > 0);
 	EXPECT(added, status(fd).nr_targets);
-	EXPECT(refused, (long)status(fd).reserved[0]);
+	EXPECT(refused, (long)status(fd).targets_refused);
 	for (i = 0; i < MANY; i++)
 		EXPECT(i < added ? 0 : -ESRCH, target(fd, JIS_IOC_TARGET_TEST, pids[i], 0));
 	for (i = 0; i < MANY; i++)
