@@ -141,8 +141,10 @@ static int take_option(struct record *r, int opt, const char *value)
 
 	switch (opt) {
 	case 'o':
+		if (!*value)
+			cli_error("--output: the name of the trace directory is empty");
 		r->options.directory = value;
-		return 0;
+		return *value ? 0 : -1;
 	case 'p':
 		return add_pid(r, value);
 	case 'u':

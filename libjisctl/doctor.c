@@ -102,8 +102,11 @@ static void check_ftrace(struct doctor *d)
 		"mount -t tracefs tracefs /sys/kernel/tracing; when that fails the kernel "
 		"has no CONFIG_FTRACE or lockdown forbids tracefs: use the module";
 
-	if (err == -EPERM)
+	if (err == -EPERM && geteuid() != 0)
 		remedy = "run it as root";
+	else if (err == -EPERM)
+		remedy = "in a container: make it privileged, or run jis on the host; on a host "
+			 "lockdown forbids tracefs: use the module";
 	else if (err == -ENODEV)
 		remedy = "run jis on the host, not in a container; its processes can be targets "
 			 "with -p";

@@ -41,6 +41,6 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 
 if [ ! -e /sys/kernel/tracing/trace_clock ] && [ "$(id -u)" = 0 ]; then
-	mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null ||
-		echo "setup: cannot mount tracefs on /sys/kernel/tracing: the ftrace backend will not work here" >&2
+	mount -t tracefs tracefs /sys/kernel/tracing || echo "setup: cannot mount tracefs (see above;" \
+		"a container must be privileged): without it or jis.ko nothing can be recorded here" >&2
 fi

@@ -43,8 +43,10 @@ same_file()	# A B
 {
 	if [ -L "$1" ] || [ -L "$2" ]; then
 		[ "$(readlink "$1")" = "$(readlink "$2")" ]
+	elif [ -x "$1" ]; then
+		[ -x "$2" ] && cmp -s "$1" "$2"
 	else
-		cmp -s "$1" "$2" && [ "$(test -x "$1"; echo $?)" = "$(test -x "$2"; echo $?)" ]
+		[ ! -x "$2" ] && cmp -s "$1" "$2"
 	fi
 }
 

@@ -24,6 +24,7 @@ expect_says "banana"
 expect_status 2 "${RECORD[@]}" --backend perf -o t -- true
 expect_status 2 "${RECORD[@]}" --clock sundial -o t -- true
 expect_status 2 "${RECORD[@]}" --flush 0 -o t -- true
+expect_status 2 "${RECORD[@]}" -o "" -- true
 expect_status 2 "${RECORD[@]}" --user nobody-of-that-name -o t -- true
 expect_says "nobody-of-that-name"
 expect_status 1 "${RECORD[@]}" --buffer 900T -o t -- true

@@ -70,12 +70,14 @@ touch go
 wait $recorder || fail "SIGHUP ended a recording under nohup: $(cat nohup.err)"
 
 # what a killed recorder leaves is gone after jis recover
-"${RECORD[@]}" -q -o killed -- sh -c 'sleep 1000' &
+touch lives
+"${RECORD[@]}" -q -o killed -- sh -c 'while [ -e lives ]; do sleep 0.1; done' &
 recorder=$!
 wait_for 20 test -S killed/.control
 wait_for 20 grep -q complete killed/manifest.json
 kill -KILL $recorder
 wait $recorder || true
+rm lives
 expect_status 0 "$JIS" recover killed
 [ "$(find killed -maxdepth 1 -name '.*' ! -name .)" = "" ] || fail "jis recover leaves $(ls -A killed)"
 

@@ -3,7 +3,7 @@
 #
 # What recording costs: ns of a pipe round trip (2 switches, 2 wake-ups) untraced, with the module, with ftrace.
 # Asserts nothing. With ICOUNT=1 (and SMP=1 on bookworm) a ns is a guest instruction and the figures repeat:
-#   ICOUNT=1 SMP=1 tests/lab/run.sh trixie 290
+#   ICOUNT=1 SMP=1 tests/lab/run.sh trixie i290
 # lab-timeout: 1200
 
 # shellcheck source=tests/lab/guest/lib.sh
