@@ -1,17 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Each switch of each thread is in the trace, its running time is that of the kernel's book within 1 %,
-# each marker is there in its order; with both clocks, with and without the switches of all others.
+# Each switch of each thread is in the trace, its running time is that of the kernel's book within 1 % and 2 us
+# a switch, each marker is there in its order; with both clocks, with and without the switches of all others.
 . "$(dirname "$0")/lib_jisctl.sh"
+
+# Does this kernel's tracepoint see each switch? Where it does, none may be missing.
+missed=0
+if [ "$BACKEND" != kmod ] && ! tracepoint_sees_all; then
+	echo "this kernel's sched_switch tracepoint misses switches: up to 1 % of a thread's may be missing"
+	missed=1
+fi
 
 run() { # NAME OPTION...
 	local name=$1 before steal
 	shift
 	before=$(steal_ns)
-	minirec "$@" "$TESTDIR/$name" -- "$WITNESS" 2 3000 20000 >"$TESTDIR/$name.out"
+	minirec "$@" "$TESTDIR/$name" -- "$WITNESS" 2 3000 20000 200000 >"$TESTDIR/$name.out"
 	steal=$(($(steal_ns) - before))
 	counts "$TESTDIR/$name"
-	python3 "$CHECKERS/witness.py" "$TESTDIR/$name" "$TESTDIR/$name.out" --steal "$steal" || fail "$name"
+	python3 "$CHECKERS/witness.py" "$TESTDIR/$name" "$TESTDIR/$name.out" --steal "$steal" --missed $missed ||
+		fail "$name"
 }
 
 run auto

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Checks a recording of tests/e2e/prog/witness against what the program and the kernel's books say, by
-# babeltrace2 alone: witness.py TRACE PROGRAM-OUTPUT [--steal NS] [--kernel-only]
+# babeltrace2 alone: witness.py TRACE PROGRAM-OUTPUT [--steal NS] [--missed PERCENT] [--kernel-only]
+# --missed: so many of a thread's switches the kernel's tracepoint may not have shown (default 0); the
+# running time of a thread that misses some is not compared.
 import argparse, re, subprocess, sys
 
 parser = argparse.ArgumentParser()
 parser.add_argument("trace")
 parser.add_argument("program")
 parser.add_argument("--steal", type=float, default=0)
+parser.add_argument("--missed", type=float, default=0)
 parser.add_argument("--kernel-only", action="store_true", help="no markers; the whole trace counts")
 args = parser.parse_args()
 
@@ -40,7 +43,7 @@ if end is None and not args.kernel_only:
     sys.exit("no marker of type 99")
 
 problems = []
-per = {t: {"out": 0, "run": 0, "since": None, "cpu": None, "next": 0} for t in workers}
+per = {t: {"out": 0, "run": 0, "odd": [], "since": None, "cpu": None, "next": 0} for t in workers}
 state = {}  # tid -> 'running'...
 wakes = 0
 for time, name, f in events:
@@ -51,15 +54,15 @@ for time, name, f in events:
         if p:
             p["out"] += 1
             if p["since"] is None:
-                problems.append(f"{f['prev_tid']} leaves a CPU it did not have at {time}")
+                p["odd"].append(f"{f['prev_tid']} leaves a CPU it did not have at {time}")
             else:
                 p["run"] += time - p["since"]
             if p["cpu"] != f["cpu_id"] and p["cpu"] is not None:
-                problems.append(f"{f['prev_tid']} leaves another CPU than it took at {time}")
+                p["odd"].append(f"{f['prev_tid']} leaves another CPU than it took at {time}")
             p["since"] = None
         if n:
             if n["since"] is not None:
-                problems.append(f"{f['next_tid']} runs twice at {time}")
+                n["odd"].append(f"{f['next_tid']} runs twice at {time}")
             n["since"], n["cpu"] = time, f["cpu_id"]
     elif name == "marker" and f["type"] == 1:
         w = per.get(f["vtid"])
@@ -78,11 +81,15 @@ for tid, w in workers.items():
     p = per[tid]
     print(f"{tid}: switches {p['out']} of {w['switches']}, running {p['run']} of {w['run_ns']} ns, "
           f"markers {p['next']} of {w['markers']}")
-    if p["out"] != w["switches"]:
-        problems.append(f"{tid}: {p['out']} switches in the trace, {w['switches']} in the kernel's book")
-    # The kernel reads its clock at the begin of a switch, the trace has the moment of the choice.
-    slack = w["run_ns"] * 0.01 + 200 * w["switches"]
-    if p["run"] < w["run_ns"] - slack or p["run"] > w["run_ns"] + slack + args.steal:
+    missed = w["switches"] - p["out"]
+    if missed:
+        p["odd"].append(f"{tid}: {p['out']} switches in the trace, {w['switches']} in the kernel's book")
+    if missed < 0 or missed + len(p["odd"]) > w["switches"] * args.missed / 100:
+        problems += p["odd"]
+    # The kernel reads its clock at the begin of a switch, the trace has the moment of the choice: before
+    # it a CPU without work has looked for some on the others, for a microsecond when they are busy.
+    slack = w["run_ns"] * 0.01 + 2000 * w["switches"] + args.steal
+    if not p["odd"] and abs(p["run"] - w["run_ns"]) > slack:
         problems.append(f"{tid}: ran {p['run']} ns in the trace, {w['run_ns']} in the kernel's book")
     if not args.kernel_only and p["next"] != w["markers"]:
         problems.append(f"{tid}: {p['next']} markers of {w['markers']}")

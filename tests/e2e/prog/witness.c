@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that knows what it did: witness [PAIRS [ROUNDS [MARKERS]]].
+ * A program that knows what it did: witness [PAIRS [ROUNDS [MARKERS [SPIN]]]].
  *
- * PAIRS pairs of threads play ping-pong over two pipes, ROUNDS times, computing a little, and each
+ * PAIRS pairs of threads play ping-pong over two pipes, ROUNDS times, counting SPIN down, and each
  * writes MARKERS markers of type 1 with values 0, 1, 2... Then all of them wait in a read that does
  * not end before main has written down what the kernel counted for each, and a marker of type 99.
  * As a thread that waits does not switch, the trace up to that marker must tell the same. Prints
@@ -28,7 +28,7 @@ struct worker {
 };
 
 static struct worker workers[2 * PAIRS_MAX];
-static int rounds = 1000, markers = 1000, end_pipe[2];
+static int rounds = 1000, markers = 1000, spin = 20000, end_pipe[2];
 static struct jis_writer *writer;
 
 static void fail(const char *what)
@@ -39,9 +39,9 @@ static void fail(const char *what)
 
 static void compute(void)
 {
-	volatile unsigned int n = 20000;
+	volatile int n = spin;
 
-	while (n)
+	while (n > 0)
 		n--;
 }
 
@@ -141,6 +141,7 @@ int main(int argc, char **argv)
 
 	rounds = argc > 2 ? atoi(argv[2]) : rounds;
 	markers = argc > 3 ? atoi(argv[3]) : markers;
+	spin = argc > 4 ? atoi(argv[4]) : spin;
 	if (pairs < 1 || pairs > PAIRS_MAX || rounds < 1 || markers < 0)
 		return 2;
 	err = jisctl_writer_open(&writer);
