@@ -11,15 +11,39 @@ static const char *prv_ending(const struct paraver *p)
 	return p->options.gzip ? ".prv.gz" : ".prv";
 }
 
-/* BASE + ending, to be freed. */
-static char *path_of(const struct paraver *p, const char *ending)
+/* Files have this behind their names until all of them are whole. */
+#define PART ".part"
+
+/* BASE + ending + suffix, to be freed. */
+static char *path_of(const struct paraver *p, const char *ending, const char *suffix)
 {
-	size_t len = strlen(p->base) + strlen(ending) + 1;
+	size_t len = strlen(p->base) + strlen(ending) + strlen(suffix) + 1;
 	char *path = malloc(len);
 
 	if (path)
-		snprintf(path, len, "%s%s", p->base, ending);
+		snprintf(path, len, "%s%s%s", p->base, ending, suffix);
 	return path;
+}
+
+/* Gives the three files their names (@keep), or removes them. Returns 0 or the first error. */
+static int parts_end(const struct paraver *p, bool keep)
+{
+	const char *const endings[] = {prv_ending(p), ".pcf", ".row"};
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		char *part = path_of(p, endings[i], PART), *path = path_of(p, endings[i], "");
+
+		if (!part || !path)
+			err = -ENOMEM;
+		else if (keep && rename(part, path) && !err)
+			err = -errno;
+		else if (!keep)
+			unlink(part);
+		free(part);
+		free(path);
+	}
+	return err;
 }
 
 static int on_begin(void *ctx, const struct model_info *info)
@@ -43,7 +67,7 @@ static int on_begin(void *ctx, const struct model_info *info)
 static int write_file(const struct paraver *p, const char *ending,
 		      int (*writer)(const struct paraver *p, FILE *f))
 {
-	char *path = path_of(p, ending);
+	char *path = path_of(p, ending, PART);
 	FILE *f = path ? fopen(path, "we") : NULL;
 	int err = path ? 0 : -ENOMEM;
 
@@ -70,6 +94,8 @@ static int on_end(void *ctx, const struct model_counts *counts)
 		err = write_file(p, ".pcf", pcf_write);
 	if (!err)
 		err = write_file(p, ".row", row_write);
+	if (!err)
+		err = parts_end(p, true);
 	p->complete = !err;
 	return err;
 }
@@ -103,7 +129,7 @@ int paraver_open(const struct model *model, const struct paraver_options *option
 	p->base = strdup(options->base);
 	if (!p->base || markers_init(p))
 		goto err_free;
-	path = path_of(p, prv_ending(p));
+	path = path_of(p, prv_ending(p), PART);
 	if (!path)
 		goto err_free;
 	err = out_open(path, options->gzip, options->sort ? memory : 0, &p->out);
@@ -136,17 +162,8 @@ void paraver_close(struct paraver *p)
 {
 	if (!p)
 		return;
-	if (!p->complete) {
-		const char *const endings[] = {prv_ending(p), ".pcf", ".row"};
-
-		for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-			char *path = path_of(p, endings[i]);
-
-			if (path)
-				unlink(path);
-			free(path);
-		}
-	}
+	if (!p->complete)
+		parts_end(p, false);
 	out_close(p->out);
 	objects_fini(p);
 	markers_fini(p);

@@ -48,10 +48,11 @@ enum paraver_wakeups {
 };
 
 struct paraver_options {
-	const char *base; /* path without .prv; existing files are written over */
-	bool gzip;	  /* BASE.prv.gz in place of BASE.prv */
-	bool sort;	  /* lines in order of begin for the whole file, not only per row */
-	bool cpu_rows;	  /* application 2; PARAVER_WAKEUPS_ALL implies it */
+	const char
+		*base; /* path without .prv; existing files are replaced when the export is whole */
+	bool gzip;     /* BASE.prv.gz in place of BASE.prv */
+	bool sort;     /* lines in order of begin for the whole file, not only per row */
+	bool cpu_rows; /* application 2; PARAVER_WAKEUPS_ALL implies it */
 	enum paraver_wakeups wakeups;
 	uint64_t sort_memory; /* bytes; 0: 64 MiB. What is above goes to unlinked files beside base
 			       */
@@ -68,7 +69,8 @@ struct paraver_stats {
 struct paraver;
 
 /**
- * paraver_open - prepares the export of a model. Creates the .prv; .pcf and .row come at the end.
+ * paraver_open - prepares the export of a model. Files get their names at the end, all at once;
+ * until then they are called .part.
  * @model: gives the names; outlives the export.
  * @options: copied, @base too.
  * Returns 0, -ENOMEM, or what open(2) says. End with paraver_close().

@@ -79,6 +79,13 @@ expect_status 2 "$JIS" export sculpture short -o x.prv
 expect_status 1 "$JIS" pause short
 expect_says "no recording is under way"
 
+# an export that fails keeps the good files of an earlier one
+expect_status 0 "$JIS" export paraver -q short -o keep.prv
+cksum keep.prv keep.pcf keep.row >kept
+expect_status 1 "$JIS" export paraver short --thread nosuchthread -o keep.prv
+cksum keep.prv keep.pcf keep.row | cmp - kept || fail "a failed export has changed the files of a good one"
+[ "$(find . -name '*.part' | wc -l)" = 0 ] || fail "a failed export has left its parts"
+
 # another version's trace
 cp -r short other
 sed -i 's/"format": *1,/"format": 99,/' other/manifest.json
