@@ -87,10 +87,8 @@ apt_setup()
 
 	mirror=$(host_mirror "")
 	security=$(host_mirror -security)
-	if [ -z "$mirror" ]; then
-		mirror=http://deb.debian.org/debian
-		security=http://deb.debian.org/debian-security
-	fi
+	[ -n "$mirror" ] ||
+		die "this host's apt knows no Debian archive to take the guest's packages from: name one in /etc/apt/sources.list and run apt-get update"
 	for key in /usr/share/keyrings/debian-archive-keyring.{pgp,gpg}; do
 		if [ -r "$key" ]; then
 			signed="[signed-by=$key] "
