@@ -7,8 +7,9 @@
 # Does this kernel's tracepoint see each switch? Where it does, none may be missing.
 missed=0
 if [ "$BACKEND" != kmod ] && ! tracepoint_sees_all; then
-	echo "this kernel's sched_switch tracepoint misses switches: up to 1 % of a thread's may be missing"
-	missed=1
+	echo "this kernel's sched_switch tracepoint misses switches: what it does not show is not judged"
+	# An idle machine's misses are many: most switches that end idling. Each shows as up to two oddities.
+	missed=200
 fi
 
 run() { # NAME OPTION...
