@@ -75,6 +75,7 @@ copy_source()
 run_make()
 {
 	mkdir -p "$root/src/jis"
+	trap 'lab_unmount "$root/src/jis" "$root/proc" "$root/dev"' EXIT
 	mount --bind "$tree" "$root/src/jis"
 	mount --rbind /proc "$root/proc"
 	mount --rbind /dev "$root/dev"

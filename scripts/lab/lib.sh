@@ -37,16 +37,26 @@ lab_suite()
 
 # lab_as_root SCRIPT ARG...: unless we may chroot and mount, start SCRIPT again as root
 # of a mount namespace of its own (and of a user namespace, for an ordinary user).
-# The mounts made there vanish with the script, however it ends.
+# The mounts made there vanish with the script, however it ends. In a chroot whose root is no
+# mount point the namespace cannot be cut off from the one outside: then lab_unmount takes away
+# what would be seen there too.
 lab_as_root()
 {
 	local -a userns=()
+	local propagation=private
 
 	[ -z "${JIS_LAB_NS:-}" ] || return 0
 	[ "$(id -u)" = 0 ] || userns=(--map-root-user)
-	unshare "${userns[@]}" --mount true ||
+	unshare "${userns[@]}" --mount true 2>/dev/null || propagation=unchanged
+	unshare "${userns[@]}" --mount --propagation $propagation true ||
 		die "cannot make a mount namespace (see above): be root with CAP_SYS_ADMIN, or allow unprivileged user namespaces"
-	JIS_LAB_NS=1 exec unshare "${userns[@]}" --mount --propagation private "$@"
+	JIS_LAB_NS=$propagation exec unshare "${userns[@]}" --mount --propagation $propagation "$@"
+}
+
+# lab_unmount DIR...: ends the mounts on them that lab_as_root could not keep to this script.
+lab_unmount()
+{
+	[ "${JIS_LAB_NS:-}" != unchanged ] || umount -R -l "$@"
 }
 
 # lab_need TOOL=PACKAGE...: all tools a script needs, with the Debian package that has each.
