@@ -124,7 +124,7 @@ $(AGENT): $(call obj,agent) agent/libjisagent.map
 $(JAR): $(MARKER_JAVA)
 	$(say) JAR $@
 	$(Q)rm -rf $(BUILD)/agent/classes; mkdir -p $(BUILD)/agent/classes
-	$(Q)$(JAVA_HOME)/bin/javac --release 17 -Xlint:all -Werror -d $(BUILD)/agent/classes $(MARKER_JAVA)
+	$(Q)$(JAVA_HOME)/bin/javac -encoding UTF-8 --release 17 -Xlint:all -Werror -d $(BUILD)/agent/classes $(MARKER_JAVA)
 	$(Q)$(JAVA_HOME)/bin/jar --create --file $@ -C $(BUILD)/agent/classes .
 
 # Tests ---------------------------------------------------------------------------------------
@@ -157,17 +157,17 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(LIB_A) $(patsubst %.c,$(BUI
 $(BUILD)/tests/classes/.made: $(TEST_JAVA) $(JAR)
 	$(say) JAVAC tests/e2e/java
 	$(Q)rm -rf $(@D); mkdir -p $(@D)
-	$(Q)test -z "$(TEST_JAVA)" || $(JAVA_HOME)/bin/javac --release 17 -cp $(JAR) -d $(@D) $(TEST_JAVA)
+	$(Q)test -z "$(TEST_JAVA)" || $(JAVA_HOME)/bin/javac -encoding UTF-8 --release 17 -cp $(JAR) -d $(@D) $(TEST_JAVA)
 	$(Q)touch $@
 
 # The demo's servlet and load generator; the servlet API is Tomcat's.
 $(BUILD)/demo-classes/.made: $(wildcard scripts/demo/java/*.java) $(JAR)
 	$(say) JAVAC scripts/demo
 	$(Q)rm -rf $(@D); mkdir -p $(@D)/app $(@D)/load
-	$(Q)$(JAVA_HOME)/bin/javac --release 17 -d $(@D)/app \
+	$(Q)$(JAVA_HOME)/bin/javac -encoding UTF-8 --release 17 -d $(@D)/app \
 		-cp '$(wildcard /usr/share/tomcat10/lib/servlet-api.jar /usr/share/tomcat11/lib/servlet-api.jar):$(JAR)' \
 		scripts/demo/java/LuServlet.java
-	$(Q)$(JAVA_HOME)/bin/javac --release 17 -d $(@D)/load scripts/demo/java/SurgeLoad.java
+	$(Q)$(JAVA_HOME)/bin/javac -encoding UTF-8 --release 17 -d $(@D)/load scripts/demo/java/SurgeLoad.java
 	$(Q)cp -r $(BUILD)/agent/classes/. $(@D)/app/
 	$(Q)touch $@
 
