@@ -72,7 +72,7 @@ stale_instances() {
 # Asked of an own tracefs instance for a second, over all CPUs, and with some load; three times, as the
 # tracepoint is heard a little longer, which hides what it misses when the machine is busy.
 tracepoint_sees_all() {
-	local t=/sys/kernel/tracing/instances/jis-$$-0-0 before after seen i round missed=0
+	local t=/sys/kernel/tracing/instances/sees-all-$$ before after seen i round missed=0
 	mkdir "$t" || return 0
 	echo 0 >"$t/tracing_on"
 	echo 16384 >"$t/buffer_size_kb"

@@ -2,22 +2,30 @@
 # SPDX-License-Identifier: MIT
 """Holds a trace against what the kernel's own books said of each thread just before it ended.
 
-Usage: truth.py TRACE X.prv PROGRAM-OUTPUT [--steal NS]
+Usage: truth.py TRACE X.prv PROGRAM-OUTPUT [--steal NS] [--unknown PERCENT] [--per-switch NS]
+                [--watched FILE]
 
 PROGRAM-OUTPUT has lines "THREAD tid=N run=NS wait=NS ... voluntary=N involuntary=N name=TEXT" (class Truth,
-program witness); markers 9001 and 9002 with value N stand in the trace around the reading, so what the trace
+program books); markers 9001 and 9002 with value N stand in the trace around the reading, so what the trace
 says until the one and until the other bounds what the books may say. Checked, beyond these bounds:
   running time    within 1 % for threads with 200 ms or more, within 2 ms below, the sum within 0.5 %
   ready time      within 2 % or 3 ms
   switches        none
-Times come from the .prv, switches and markers from babeltrace2. --steal: ns the hypervisor and
-interrupts took from this machine during the run: times in the trace may be longer by at most this. --unknown PERCENT: how much of
-a thread's life, after its first switch, may be in state unknown (default 0); that time counts for either
-side. --per-switch NS: what books and tracepoint may differ by at each switch (default 200): the scheduler
-reads its clock before it picks the next thread, the tracepoint fires after. Kernels exist whose sched_switch tracepoint misses some switches (its count falls behind "ctxt" of
+Last it alters the books by one switch, and by 3 % of the running time of a thread with 200 ms or more, and
+fails when it does not notice. Times come from the .prv, switches and markers from babeltrace2.
+--steal: ns the hypervisor and interrupts took from this machine during the run: times in the trace may be
+longer by at most this.
+--unknown: how much of a thread's life may be in state unknown (default 0); that time counts for either side.
+Kernels exist whose sched_switch tracepoint misses some switches (its count falls behind "ctxt" of
 /proc/stat): there the ftrace backend cannot know all.
+--per-switch: what books and tracepoint may differ by at each switch (default 200): the scheduler reads its
+clock before it picks the next thread, the tracepoint fires after.
+--watched: text of a tracefs instance with sched_switch, sched_waking and sched_migrate_task. Where a thread that
+sleeps may stay on its run queue for a while (DELAY_DEQUEUE; seen on 6.18), the load balancer may move it from
+there, and the books take it for waiting from then to its wake-up: they may be longer by at most that.
 """
 import argparse
+import os
 import re
 import sys
 
@@ -111,12 +119,85 @@ def read_switches(trace, tids):
     return low, high
 
 
-def close(low, high, truth, share, least, steal, more):
+def read_moved(path, tids):
+    """{tid: ns between its being moved to another CPU while it slept and the wake-up after}"""
+    moved, asleep, since = {}, set(), {}
+
+    def awake(tid, time):
+        asleep.discard(tid)
+        if tid in since:
+            moved[tid] = moved.get(tid, 0) + time - since.pop(tid) + 1000
+
+    line_of = re.compile(r" (\d+)\.(\d{6}): sched_(switch|waking|migrate_task): ")
+    with open(path, errors="replace") as f:
+        for line in f:
+            m = line_of.search(line)
+            if not m:
+                continue
+            time = int(m.group(1)) * 10**9 + int(m.group(2)) * 1000
+            ids = [int(i) for i in re.findall(r"\b(?:prev_|next_)?pid=(\d+) ", line[m.end():])]
+            if m.group(3) == "switch":
+                awake(ids[1], time)
+                if ids[0] in tids and "prev_state=R" not in line:
+                    asleep.add(ids[0])
+            elif m.group(3) == "waking":
+                awake(ids[0], time)
+            elif ids[0] in asleep:
+                since.setdefault(ids[0], time)
+    return moved
+
+
+def close(low, high, truth, share, least, steal, more, moved=0):
     bound = max(share * truth, least) + more
-    return low - bound - steal <= truth <= high + bound
+    return low - bound - steal <= truth <= high + bound + moved
 
 
-def main():
+def judge(options, t, first, second, low, high):
+    """One thread: what the trace says of it, in bounds, and whether the books agree."""
+    unknown, life = second.get(UNKNOWN, 0), sum(second.values())
+    run = first.get(RUNNING, 0), second.get(RUNNING, 0) + unknown
+    ready = first.get(READY, 0), second.get(READY, 0) + unknown
+    big = t["run"] >= 200e6
+    apart = options.per_switch * t["switches"]
+    return argparse.Namespace(
+        run=run, ready=ready, unknown=unknown, life=life, apart=apart,
+        known=unknown <= life * options.unknown / 100,
+        run_ok=close(*run, t["run"], 0.01 if big else 0, 0 if big else 2e6, options.steal, apart),
+        ready_ok=close(*ready, t["wait"], 0.02, 3e6, options.steal, apart, t["moved"]),
+        switch_ok=low is not None and high is not None and low <= t["switches"] <= high)
+
+
+def farthest(threads, seen):
+    """Says how far books and trace are apart at most, beyond what is unknown and without any allowance."""
+    def apart(pair, value):
+        return max(pair[0] - value, value - pair[1], 0)
+    big = [tid for tid in threads if threads[tid]["run"] >= 200e6]
+    small = [tid for tid in threads if tid not in big]
+    for text, tids, key, book, unit, name in (
+            ("running, from 200 ms on", big, "run", "run", 100, "%"),
+            ("running, below", small, "run", "run", 1e-6, "ms"),
+            ("ready, of threads not moved", [tid for tid in threads if not threads[tid]["moved"]], "ready", "wait", 1e-6,
+             "ms")):
+        values = [apart(getattr(seen[tid], key), threads[tid][book])
+                  / (threads[tid][book] if name == "%" else 1) for tid in tids]
+        print("farthest apart: %s (%d threads): %.3f %s" % (text, len(tids), max(values, default=0) * unit, name))
+
+
+def notices(options, threads, seen, times, low, high):
+    """Books that are wrong by one switch, or by 3 % of a long running time, must not pass."""
+    def again(tid, **change):
+        return judge(options, dict(threads[tid], **change), times[tid][9001], times[tid][9002], low[tid], high[tid])
+    tid = max(threads, key=lambda tid: threads[tid]["switches"])
+    if again(tid, switches=high[tid] + 1).switch_ok:
+        sys.exit("truth: a switch too few in the trace is not noticed")
+    long = [tid for tid in threads if threads[tid]["run"] >= 200e6]
+    if long and not options.unknown:
+        tid = min(long, key=lambda tid: seen[tid].apart / threads[tid]["run"])
+        if again(tid, run=seen[tid].run[1] * 1.03).run_ok:
+            sys.exit("truth: 3 % of running time too few in the trace are not noticed")
+
+
+def parse_arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("trace")
     parser.add_argument("prv")
@@ -124,43 +205,43 @@ def main():
     parser.add_argument("--steal", type=int, default=0)
     parser.add_argument("--unknown", type=float, default=0)
     parser.add_argument("--per-switch", type=float, default=200)
-    options = parser.parse_args()
-    trace, prv, output, steal = options.trace, options.prv, options.output, options.steal
-    threads = read_program(output)
+    parser.add_argument("--watched", default=os.devnull)
+    return parser.parse_args()
+
+
+def main():
+    options = parse_arguments()
+    threads = read_program(options.output)
     if not threads:
         sys.exit("truth: the program reported no thread")
-    times = read_times(prv, read_rows(prv), threads)
-    low, high = read_switches(trace, threads)
-    bad = doubt = all_apart = 0
-    sums = [0, 0, 0]
+    times = read_times(options.prv, read_rows(options.prv), threads)
+    low, high = read_switches(options.trace, threads)
+    moved = read_moved(options.watched, threads)
+    for tid, t in threads.items():
+        t["moved"] = moved.get(tid, 0)
+    bad = 0
+    seen = {}
     print("%7s %12s %25s %12s %25s %9s %11s  %s"
           % ("tid", "run ns", "trace", "wait ns", "trace", "switches", "trace", "thread"))
     for tid, t in sorted(threads.items()):
         first, second = times.get(tid, {}).get(9001, {}), times.get(tid, {}).get(9002, {})
-        unknown = second.get(UNKNOWN, 0)
-        life = sum(second.values())
-        doubt += unknown
-        run = first.get(RUNNING, 0), second.get(RUNNING, 0) + unknown
-        ready = first.get(READY, 0), second.get(READY, 0) + unknown
-        if unknown > life * options.unknown / 100:
-            bad += 1
-            print("thread %d is unknown for %d ns of %d" % (tid, unknown, life))
-        sums = [sums[0] + t["run"], sums[1] + run[0], sums[2] + run[1]]
-        big = t["run"] >= 200e6
-        apart = options.per_switch * t["switches"]
-        all_apart += apart
-        run_ok = close(*run, t["run"], 0.01 if big else 0, 0 if big else 2e6, steal, apart)
-        ready_ok = close(*ready, t["wait"], 0.02, 3e6, steal, apart)
-        switch_ok = tid in low and tid in high and low[tid] <= t["switches"] <= high[tid]
-        bad += not (run_ok and ready_ok and switch_ok)
+        s = seen[tid] = judge(options, t, first, second, low.get(tid), high.get(tid))
+        bad += not (s.known and s.run_ok and s.ready_ok and s.switch_ok)
+        if t["moved"]:
+            print("thread %d was moved while it slept: %d ns may count as waiting" % (tid, t["moved"]))
+        if not s.known:
+            print("thread %d is unknown for %d ns of %d" % (tid, s.unknown, s.life))
         print("%7d %12d %12d-%-12d%s %11d %12d-%-12d%s %8d %11s%s  %s"
-              % (tid, t["run"], *run, " " if run_ok else "!", t["wait"], *ready, " " if ready_ok else "!",
-                 t["switches"], "%s-%s" % (low.get(tid), high.get(tid)), " " if switch_ok else "!", t["name"]))
-    sum_ok = close(sums[1], sums[2], sums[0], 0.005, 0, steal, all_apart)
+              % (tid, t["run"], *s.run, " " if s.run_ok else "!", t["wait"], *s.ready, " " if s.ready_ok else "!",
+                 t["switches"], "%s-%s" % (low.get(tid), high.get(tid)), " " if s.switch_ok else "!", t["name"]))
+    sums = [sum(t["run"] for t in threads.values())] + [sum(s.run[i] for s in seen.values()) for i in (0, 1)]
+    sum_ok = close(sums[1], sums[2], sums[0], 0.005, 0, options.steal, sum(s.apart for s in seen.values()))
     print("sum     %12d %12d-%d%s; steal at most %d; unknown %d"
-          % (*sums, "" if sum_ok else "!", steal, doubt))
+          % (*sums, "" if sum_ok else "!", options.steal, sum(s.unknown for s in seen.values())))
+    farthest(threads, seen)
     if bad or not sum_ok:
         sys.exit("truth: %d threads differ (marked !)%s" % (bad, "" if sum_ok else ", and the sum"))
+    notices(options, threads, seen, times, low, high)
 
 
 if __name__ == "__main__":
