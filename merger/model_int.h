@@ -32,10 +32,12 @@ enum life_flags {
 		4, /* UNKNOWN, but on a CPU or ready since runnable_since, and not switched yet */
 	LIFE_WOKEN =
 		8, /* LIFE_RUNNABLE because of a wake-up: it ended a wait if a switch-in is next */
-	LIFE_WAKING = 16, /* waking holds a sched_waking that no sched_wakeup has taken */
-	LIFE_BORN = 32,	  /* its fork was seen, or it was there before */
-	LIFE_KNOWN = 64,  /* in model.known */
-	LIFE_FREED = 128, /* its sched_process_free was seen */
+	LIFE_WAKING = 16,   /* waking holds a sched_waking that no sched_wakeup has taken */
+	LIFE_BORN = 32,	    /* its fork was seen, or it was there before */
+	LIFE_KNOWN = 64,    /* in model.known */
+	LIFE_FREED = 128,   /* its sched_process_free was seen */
+	LIFE_EXITING = 256, /* its sched_process_exit was seen */
+	LIFE_SWAPPED = 512, /* its tid means life.other */
 };
 
 struct waking {
@@ -47,13 +49,15 @@ struct waking {
 /* One life of a thread: the state it is in now. */
 struct life {
 	uint64_t since; /* ns: begin of the open state */
-	uint8_t kind, flags;
+	uint8_t kind;
+	uint16_t flags;
 	uint32_t cpu;
 	uint64_t runnable_since;
 	uint64_t first;	       /* ns: from here on the tid means this life */
 	uint64_t next_first;   /* first of the tid's next life, TIME_NONE: this is the last */
 	uint32_t next, former; /* the tid's next and former life, or NONE */
 	uint32_t next_ns;      /* the next of the same process with the same tid inside of it */
+	uint32_t other;	       /* LIFE_SWAPPED: the life this one has exchanged tids with */
 	struct waking waking;
 };
 
@@ -185,6 +189,15 @@ int model_threads_init(struct model *m);
 void model_threads_fini(struct model *m);
 /* The last life of @tid before that of time @t; NONE where the tables have none. */
 uint32_t thread_advance(struct model *m, uint32_t life, uint64_t t);
+/*
+ * exec_swap - the kernel has exchanged the tids of a dying leader and a thread of it that calls
+ * exec: until the tables' new life of the leader's tid begins, either's tid means the other.
+ */
+void exec_swap(struct model *m, uint32_t leader, uint32_t thread);
+/* Is @life one that the exec of a thread which was not the leader has begun? */
+bool exec_born(const struct model *m, uint32_t life);
+/* A record of @tid on a CPU that @here holds under another tid: looks whether an exec is why. */
+void exec_notice(struct model *m, uint32_t here, uint32_t tid, uint64_t t);
 /* Life of process @process that is @tid inside of it at @t, or NONE. */
 uint32_t thread_inside(struct model *m, uint32_t process, uint32_t tid, uint64_t t);
 /* Index in manifest->foreigners of @tid at @t, or NONE. */
@@ -201,6 +214,8 @@ static inline uint32_t thread_at(struct model *m, uint32_t tid, uint64_t t)
 		return NONE;
 	if (m->lives[life].next_first <= t)
 		life = thread_advance(m, life, t);
+	if (__builtin_expect(m->lives[life].flags & LIFE_SWAPPED, 0))
+		return m->lives[life].other;
 	return m->lives[life].first <= t ? life : NONE;
 }
 
@@ -239,8 +254,11 @@ static inline uint32_t thread_on_cpu(struct model *m, uint32_t cpu, uint32_t tid
 {
 	const struct cpu_run *c = &m->cpus[cpu];
 
-	if (c->occupant == MODEL_CPU_TARGET && c->tid == tid)
-		return c->thread;
+	if (c->occupant == MODEL_CPU_TARGET) {
+		if (c->tid == tid)
+			return c->thread;
+		exec_notice(m, c->thread, tid, t);
+	}
 	return thread_at(m, tid, t);
 }
 

@@ -44,19 +44,36 @@ static SELDOM void forked(struct model *m, uint32_t cpu, const struct jis_ev_sch
 	}
 }
 
-/* A thread that is not the leader and calls exec takes the leader's tid; the leader is no more. */
+/*
+ * A thread that is not the leader and calls exec takes the leader's tid: its own life ends, and
+ * another of that tid begins where it runs; the leader is no more, or nearly.
+ */
+static SELDOM void exec_takes_lead(struct model *m, uint32_t cpu, uint32_t life, uint32_t old_tid,
+				   uint64_t t)
+{
+	uint32_t leader = exec_born(m, life) ? m->lives[life].former : NONE;
+	uint32_t old = thread_at(m, old_tid, t);
+
+	if (leader != NONE && m->lives[leader].flags & LIFE_SWAPPED)
+		old = m->lives[leader].other;
+	else if (leader != NONE && old != NONE && m->lives[leader].kind != MODEL_EXITED &&
+		 m->threads[old].process == m->threads[leader].process)
+		exec_swap(m, leader, old); /* it has yet to leave its CPU */
+	if (old == NONE)
+		return;
+	if (m->lives[old].kind != MODEL_EXITED)
+		life_set(m, old, MODEL_EXITED, false, t);
+	if (m->cpus[cpu].occupant == MODEL_CPU_UNKNOWN)
+		life_run(m, life, cpu, m->threads[life].entry->tid, t);
+}
+
 static SELDOM void execed(struct model *m, uint32_t cpu, const struct jis_ev_sched_process_exec *ev,
 			  uint64_t t)
 {
 	uint32_t life = thread_at(m, ev->tid, t);
-	uint32_t old = thread_at(m, ev->old_tid, t);
 
-	if (ev->old_tid != ev->tid && old != NONE && life != NONE) {
-		if (m->lives[old].kind != MODEL_EXITED)
-			life_set(m, old, MODEL_EXITED, false, t);
-		if (m->cpus[cpu].occupant == MODEL_CPU_UNKNOWN)
-			life_run(m, life, cpu, ev->tid, t);
-	}
+	if (ev->old_tid != ev->tid && life != NONE)
+		exec_takes_lead(m, cpu, life, ev->old_tid, t);
 	text_event(m, MODEL_EVENT_EXEC, life, ev->filename, t);
 }
 
@@ -118,10 +135,12 @@ static SELDOM void exiting(struct model *m, uint32_t cpu,
 {
 	uint32_t life = thread_on_cpu(m, cpu, ev->tid, t);
 
-	if (life == NONE)
+	if (life == NONE) {
 		m->counts.unknown_threads++;
-	else
-		life_seen(m, life, cpu, t);
+		return;
+	}
+	m->lives[life].flags |= LIFE_EXITING;
+	life_seen(m, life, cpu, t);
 }
 
 static SELDOM void renamed(struct model *m, const struct jis_ev_task_rename *ev, uint64_t t)

@@ -88,12 +88,56 @@ uint32_t thread_advance(struct model *m, uint32_t life, uint64_t t)
 
 		life = l->next;
 		/* The tid was given away, so its owner is gone, unless its last switch-out is to
-		 * come. */
-		if (l->kind != MODEL_EXITED && l->kind != MODEL_RUNNING)
+		 * come: under another tid, where an exec has taken this one. */
+		if (l->kind != MODEL_EXITED && l->kind != MODEL_RUNNING &&
+		    !(l->kind == MODEL_READY && l->flags & LIFE_EXITING && exec_born(m, life)))
 			life_set(m, former, MODEL_EXITED, false, m->lives[life].first);
 	}
 	*tid_slot(m, tid) = life;
 	return life;
+}
+
+/* Exec of a thread that is not the leader ---------------------------------------------------- */
+
+/*
+ * The kernel kills all other threads, waits until the leader has become a zombie, exchanges the two
+ * tids (de_thread() in fs/exec.c) and only later, when the new program is loaded, comes to the
+ * tracepoint that tells of it, which is where the tables begin a new life. The leader may even then
+ * not have left its CPU for the last time.
+ */
+static bool is_leader(const struct model *m, uint32_t life)
+{
+	return m->threads[life].entry->tid == m->threads[life].entry->pid;
+}
+
+bool exec_born(const struct model *m, uint32_t life)
+{
+	const struct thread_entry *e = m->threads[life].entry;
+	uint32_t former = m->lives[life].former;
+
+	return is_leader(m, life) && e->birth != TIME_NONE && !e->parent_tid && former != NONE &&
+	       m->threads[former].entry->pid == e->pid;
+}
+
+void exec_swap(struct model *m, uint32_t leader, uint32_t thread)
+{
+	m->lives[leader].other = thread;
+	m->lives[thread].other = leader;
+	m->lives[leader].flags |= LIFE_SWAPPED;
+	m->lives[thread].flags |= LIFE_SWAPPED;
+}
+
+SELDOM void exec_notice(struct model *m, uint32_t here, uint32_t tid, uint64_t t)
+{
+	uint32_t there = thread_at(m, tid, t), leader = is_leader(m, here) ? here : there, next;
+
+	if (there == NONE || there == here || is_leader(m, here) == is_leader(m, there) ||
+	    m->threads[here].entry->pid != m->threads[there].entry->pid)
+		return;
+	next = m->lives[leader].next;
+	if ((m->lives[leader].flags & (LIFE_EXITING | LIFE_SWAPPED)) == LIFE_EXITING &&
+	    next != NONE && m->lives[next].first > t && exec_born(m, next))
+		exec_swap(m, leader, leader == here ? there : here);
 }
 
 /* Tids inside of processes ------------------------------------------------------------------- */

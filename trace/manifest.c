@@ -123,6 +123,7 @@ static void stream_codec(struct codec *c, struct json_object *o, void *item)
 	codec_u32(c, o, "class", &s->stream_class);
 	codec_u64(c, o, "instance", &s->instance);
 	codec_u64(c, o, "packets", &s->packets);
+	codec_u64(c, o, "next_seq", &s->next_seq);
 	codec_counters(c, o, "produced", s->produced);
 	codec_counters(c, o, "stored", s->stored);
 	codec_counters(c, o, "lost", s->lost);
@@ -273,6 +274,7 @@ static void manifest_codec(struct codec *c, struct json_object *o, struct manife
 	codec_u32(c, o, "cpus", &m->nr_cpus);
 	codec_u32(c, o, "flush_ms", &m->flush_ms);
 	codec_bool(c, o, "all_switches", &m->all_switches);
+	codec_u64(c, o, "refused", &m->refused);
 	lists_of(m, lists);
 	for (int i = 0; i < NR_LISTS && !c->error; i++)
 		(c->save ? list_save : list_load)(c, o, &lists[i]);

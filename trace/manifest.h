@@ -62,6 +62,7 @@ struct stream_entry {
 	uint32_t stream_class;
 	uint64_t instance;
 	uint64_t packets;
+	uint64_t next_seq;		     /* packet_seq of the last packet, plus 1 */
 	uint64_t produced[JIS_MAX_EVENT_ID]; /* [0]: of a type that is not known */
 	uint64_t stored[JIS_MAX_EVENT_ID];
 	uint64_t lost[JIS_MAX_EVENT_ID];
@@ -104,6 +105,7 @@ struct manifest {
 	uint32_t nr_cpus; /* possible CPUs */
 	uint32_t flush_ms;
 	bool all_switches;
+	uint64_t refused; /* times a process asked for a pool and got none */
 	struct clock_sample *clocks;
 	uint32_t nr_clocks;
 	struct process_entry *processes;
@@ -128,6 +130,12 @@ int manifest_load(int dirfd, struct manifest **out);
 
 /* manifest_save - writes it by rename. Returns 0 or -errno. */
 int manifest_save(int dirfd, const struct manifest *m);
+
+/* stream_entry_next_seq - next_seq, or what traces that lack it tell: numbers begin with 0. */
+static inline uint64_t stream_entry_next_seq(const struct stream_entry *s)
+{
+	return s->next_seq > s->packets ? s->next_seq : s->packets;
+}
 
 /* manifest_clear_threads - empties the lists of threads and foreigners. */
 void manifest_clear_threads(struct manifest *m);

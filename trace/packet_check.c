@@ -52,51 +52,61 @@ enum packet_state packet_check(const uint8_t *p, size_t room, const struct strea
 	return packet_sum(p, h) == h.crc32c ? PACKET_WHOLE : PACKET_CORRUPT;
 }
 
-size_t packet_find(const uint8_t *map, size_t size, size_t offset, const struct stream_identity *id)
+/* So often in a search it is asked where the next hole of the file ends. */
+#define HOLE_STEP (64u << 10)
+
+size_t packet_find(const struct stream_bytes *b, size_t offset, size_t end,
+		   const struct stream_identity *id)
 {
-	for (offset = (offset + 3) & ~(size_t)3; offset < size; offset += 4)
-		if (size - offset >= JIS_PACKET_HEADER_SIZE &&
-		    record_word(map + offset) == JIS_PACKET_MAGIC &&
-		    packet_header_sound(map + offset, size - offset, id))
+	bool look = true;
+
+	for (offset = (offset + 3) & ~(size_t)3; offset < end; offset += 4) {
+		if (look || offset % HOLE_STEP == 0)
+			offset = stream_bytes_data(b, offset) & ~(size_t)3;
+		look = false;
+		if (offset < end && end - offset >= JIS_PACKET_HEADER_SIZE &&
+		    record_word(b->map + offset) == JIS_PACKET_MAGIC &&
+		    packet_header_sound(b->map + offset, end - offset, id))
 			return offset;
-	return size;
+	}
+	return end;
 }
 
-size_t packet_end(const uint8_t *map, size_t size, size_t offset, enum packet_state state,
+size_t packet_end(const struct stream_bytes *b, size_t offset, enum packet_state state,
 		  const struct stream_identity *id)
 {
-	size_t bytes = packet_header_at(map + offset).packet_size / 8;
-	size_t end = bytes < size - offset ? offset + bytes : size;
+	size_t bytes = packet_header_at(b->map + offset).packet_size / 8;
+	size_t end = bytes < b->size - offset ? offset + bytes : b->size;
 
 	if (state == PACKET_WHOLE)
 		return end;
 	/* The follower's header may reach beyond the wrong end. */
-	bytes = packet_find(map,
-			    size - end < JIS_PACKET_HEADER_SIZE ? size
-								: end + JIS_PACKET_HEADER_SIZE,
-			    offset + JIS_PACKET_HEADER_SIZE, id);
+	bytes = packet_find(b, offset + JIS_PACKET_HEADER_SIZE,
+			    b->size - end < JIS_PACKET_HEADER_SIZE ? b->size
+								   : end + JIS_PACKET_HEADER_SIZE,
+			    id);
 	return bytes < end ? bytes : end;
 }
 
-uint64_t packet_limit(const uint8_t *map, size_t size, const struct jis_packet_header *h,
-		      size_t next, const struct stream_identity *id, uint64_t *seq)
+uint64_t packet_limit(const struct stream_bytes *b, const struct jis_packet_header *h, size_t next,
+		      const struct stream_identity *id, uint64_t *seq)
 {
 	if (seq)
 		*seq = UINT64_MAX;
-	for (int looked = 0; looked < LIMIT_PACKETS && next < size; looked++) {
+	for (int looked = 0; looked < LIMIT_PACKETS && next < b->size; looked++) {
 		size_t content;
-		enum packet_state state = packet_check(map + next, size - next, id, &content);
+		enum packet_state state = packet_check(b->map + next, b->size - next, id, &content);
 
 		if (state == PACKET_WHOLE) {
-			struct jis_packet_header f = packet_header_at(map + next);
+			struct jis_packet_header f = packet_header_at(b->map + next);
 
 			if (seq)
 				*seq = f.packet_seq;
 			return f.timestamp_begin < h->timestamp_end ? f.timestamp_begin
 								    : h->timestamp_end;
 		}
-		next = state == PACKET_NONE ? packet_find(map, size, next + 4, id)
-					    : packet_end(map, size, next, state, id);
+		next = state == PACKET_NONE ? packet_find(b, next + 4, b->size, id)
+					    : packet_end(b, next, state, id);
 	}
 	return h->timestamp_end;
 }

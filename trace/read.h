@@ -68,6 +68,12 @@ int stream_cursor_open(struct stream_cursor *c, int dirfd, const char *path,
 		       const struct stream_observer *observer);
 void stream_cursor_close(struct stream_cursor *c);
 
+/**
+ * stream_cursor_expect - what lacks at the end of the stream is to be told as damage.
+ * @next_seq: packet_seq of the last packet that was written, plus 1; 0: not known.
+ */
+void stream_cursor_expect(struct stream_cursor *c, uint64_t next_seq);
+
 /* Strings, extended headers, packets' ends, damage: all that stream_cursor_next() does not do. */
 int stream_cursor_next_slow(struct stream_cursor *c);
 

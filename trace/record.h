@@ -73,18 +73,36 @@ bool packet_header_sound(const uint8_t *p, size_t room, const struct stream_iden
 enum packet_state packet_check(const uint8_t *p, size_t room, const struct stream_identity *id,
 			       size_t *content);
 
+/* A stream's file in memory. */
+struct stream_bytes {
+	const uint8_t *map; /* NULL: empty */
+	size_t size;
+	int fd; /* of a file with holes, to find them; else -1 */
+};
+
 /**
- * packet_find - where between @offset and @size, in steps of four bytes, the next sound packet
- * header is. Returns @size when there is none.
+ * stream_bytes_map - maps file @name in @dirfd for reading; symbolic links are not followed.
+ * Returns 0, -EINVAL (no file), -EFBIG (larger than memory can show) or -errno.
  */
-size_t packet_find(const uint8_t *map, size_t size, size_t offset,
+int stream_bytes_map(struct stream_bytes *b, int dirfd, const char *name);
+void stream_bytes_unmap(struct stream_bytes *b);
+
+/* The first byte from @offset on that is not in a hole of the file; its size where there is none.
+ */
+size_t stream_bytes_data(const struct stream_bytes *b, size_t offset);
+
+/**
+ * packet_find - where between @offset and @end, in steps of four bytes, the next sound packet
+ * header is; holes are stepped over. Returns @end when there is none.
+ */
+size_t packet_find(const struct stream_bytes *b, size_t offset, size_t end,
 		   const struct stream_identity *id);
 
 /**
  * packet_end - where the packet at @offset, in @state and with a sound header, ends. The sizes of
  * one that is not whole are not believed where another packet begins within it.
  */
-size_t packet_end(const uint8_t *map, size_t size, size_t offset, enum packet_state state,
+size_t packet_end(const struct stream_bytes *b, size_t offset, enum packet_state state,
 		  const struct stream_identity *id);
 
 /**
@@ -92,8 +110,8 @@ size_t packet_end(const uint8_t *map, size_t size, size_t offset, enum packet_st
  * the next whole packet (of the few looked at) from @next on, where that is before its own end.
  * @seq: out, that packet's number, or UINT64_MAX; may be NULL.
  */
-uint64_t packet_limit(const uint8_t *map, size_t size, const struct jis_packet_header *h,
-		      size_t next, const struct stream_identity *id, uint64_t *seq);
+uint64_t packet_limit(const struct stream_bytes *b, const struct jis_packet_header *h, size_t next,
+		      const struct stream_identity *id, uint64_t *seq);
 
 /* The reason told where a packet's number leaves a gap: nothing in the file is wrong. */
 extern const char packet_missing_reason[];

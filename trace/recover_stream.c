@@ -25,8 +25,7 @@ struct stream_recovery {
 	const struct stream_identity *id;
 	uint32_t process;
 	int dirfd; /* of the stream's directory */
-	const uint8_t *map;
-	size_t size;
+	struct stream_bytes bytes;
 	struct stream_entry entry;
 	struct stream_writer *fresh; /* the whole stream, once one had to be begun */
 	/*
@@ -36,7 +35,8 @@ struct stream_recovery {
 	bool cut;
 	size_t cut_size, cut_at;
 	struct jis_packet_header cut_header;
-	int rest_fd;   /* .NAME.damaged, or -1 */
+	int rest_fd; /* .NAME.damaged, or -1 */
+	uint64_t rest_size;
 	uint64_t last; /* end of the last packet kept */
 	uint64_t next_seq, discarded;
 };
@@ -111,28 +111,41 @@ static int book_packet(struct stream_recovery *s, const struct jis_packet_header
 	return thread_table_add_packet(s->r->threads, s->process, (const void *)begin, 0);
 }
 
-static int rest_write(struct stream_recovery *s, const uint8_t *p, size_t n)
+#define REST_STEP ((size_t)1 << 20)
+
+static int rest_open(struct stream_recovery *s)
 {
 	char name[FILE_NAME_MAX];
+	struct stat st;
 
-	if (n && s->rest_fd < 0) {
-		snprintf(name, sizeof(name), ".%.240s.damaged", s->name);
-		s->rest_fd = openat(s->dirfd, name,
-				    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
-		if (s->rest_fd < 0)
-			return -errno;
-	}
-	while (n) {
-		ssize_t done = write(s->rest_fd, p, n);
-
-		if (done < 0 && errno != EINTR)
-			return -errno;
-		if (done > 0) {
-			p += done;
-			n -= (size_t)done;
-		}
-	}
+	snprintf(name, sizeof(name), ".%.240s.damaged", s->name);
+	s->rest_fd = openat(s->dirfd, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (s->rest_fd < 0 || fstat(s->rest_fd, &st))
+		return -errno;
+	s->rest_size = (uint64_t)st.st_size;
 	return 0;
+}
+
+/* Puts the bytes from @offset to @end aside; what was a hole stays one. */
+static int rest_write(struct stream_recovery *s, size_t offset, size_t end)
+{
+	int err = 0;
+
+	if (offset < end && s->rest_fd < 0)
+		err = rest_open(s);
+	while (!err && offset < end) {
+		size_t data = stream_bytes_data(&s->bytes, offset), n;
+
+		data = data < end ? data : end;
+		s->rest_size += data - offset;
+		n = end - data < REST_STEP ? end - data : REST_STEP;
+		err = file_write_all(s->rest_fd, s->bytes.map + data, n, s->rest_size);
+		s->rest_size += n;
+		offset = data + n;
+	}
+	if (!err && s->rest_fd >= 0 && ftruncate(s->rest_fd, (off_t)s->rest_size))
+		err = -errno;
+	return err;
 }
 
 /* From the first damage on the stream is written anew: begins with all packets before @offset. */
@@ -147,8 +160,8 @@ static int fresh_begin(struct stream_recovery *s, size_t offset)
 	unlinkat(s->dirfd, name, 0);
 	err = stream_writer_create(s->dirfd, name, &s->fresh);
 	for (size_t at = 0; !err && at < offset;) {
-		err = stream_writer_append(s->fresh, (const void *)(s->map + at));
-		at += packet_header_at(s->map + at).packet_size / 8;
+		err = stream_writer_append(s->fresh, (const void *)(s->bytes.map + at));
+		at += packet_header_at(s->bytes.map + at).packet_size / 8;
 	}
 	return err;
 }
@@ -158,13 +171,13 @@ static int keep_whole(struct stream_recovery *s, const struct jis_packet_header 
 	int err = 0;
 
 	/* Padding behind the content is sound, but a cut file may lack it. */
-	if (offset + h->packet_size / 8 > s->size)
+	if (offset + h->packet_size / 8 > s->bytes.size)
 		err = fresh_begin(s, offset);
 	if (!err && s->fresh)
-		err = stream_writer_append(s->fresh, (const void *)(s->map + offset));
+		err = stream_writer_append(s->fresh, (const void *)(s->bytes.map + offset));
 	if (!err && h->packet_seq > s->next_seq)
 		err = damage_add(s, s->last, h->timestamp_begin, packet_missing_reason);
-	return err ? err : book_packet(s, h, s->map + offset);
+	return err ? err : book_packet(s, h, s->bytes.map + offset);
 }
 
 /* Puts @time into the header of the record at @p; what follows is then relative to it. */
@@ -212,7 +225,7 @@ static int keep_clamped(struct stream_recovery *s, const struct jis_packet_heade
 
 	if (!copy)
 		return -ENOMEM;
-	memcpy(copy, s->map + offset, h->content_size / 8);
+	memcpy(copy, s->bytes.map + offset, h->content_size / 8);
 	clamp_times(copy, s->last);
 	if (!err)
 		err = damage_add(s, s->last, copy->timestamp_begin, "time steps back");
@@ -227,14 +240,14 @@ static int keep_clamped(struct stream_recovery *s, const struct jis_packet_heade
 /* The damaged end of a stream, put aside if there is room for it. */
 static int cut_end(struct stream_recovery *s, size_t from)
 {
-	int err = rest_write(s, s->map + from, s->size - from);
+	int err = rest_write(s, from, s->bytes.size);
 
 	s->cut = true;
 	s->cut_size = from;
 	if (err != -ENOSPC && err != -EDQUOT)
 		return err;
 	recovery_say(s->r, "%s: no room to keep the %zu bytes that are cut off", s->path,
-		     s->size - from);
+		     s->bytes.size - from);
 	return 0;
 }
 
@@ -244,18 +257,19 @@ static int drop(struct stream_recovery *s, size_t offset, size_t next, const cha
 	size_t content;
 	int err;
 
-	if (!s->fresh && next >= s->size) {
+	if (!s->fresh && next >= s->bytes.size) {
 		err = cut_end(s, offset);
 		return err ? err : damage_add(s, s->last, TIME_NONE, reason);
 	}
 	err = fresh_begin(s, offset);
 	if (!err)
-		err = rest_write(s, s->map + offset, next - offset);
+		err = rest_write(s, offset, next);
 	if (err)
 		return err;
-	if (packet_check(s->map + next, s->size - next, s->id, &content) == PACKET_NONE)
+	if (packet_check(s->bytes.map + next, s->bytes.size - next, s->id, &content) == PACKET_NONE)
 		return damage_add(s, s->last, TIME_NONE, reason);
-	return damage_add(s, s->last, packet_header_at(s->map + next).timestamp_begin, reason);
+	return damage_add(s, s->last, packet_header_at(s->bytes.map + next).timestamp_begin,
+			  reason);
 }
 
 /*
@@ -264,13 +278,13 @@ static int drop(struct stream_recovery *s, size_t offset, size_t next, const cha
  */
 static int keep_records(struct stream_recovery *s, size_t offset, const uint8_t *end, uint64_t time)
 {
-	size_t bytes = (size_t)(end - (s->map + offset));
+	size_t bytes = (size_t)(end - (s->bytes.map + offset));
 	struct jis_packet_header *copy = malloc(bytes);
 	int err = 0;
 
 	if (!copy)
 		return -ENOMEM;
-	memcpy(copy, s->map + offset, bytes);
+	memcpy(copy, s->bytes.map + offset, bytes);
 	copy->content_size = copy->packet_size = (uint64_t)bytes * 8;
 	copy->timestamp_end = time;
 	copy->packet_seq = s->next_seq;
@@ -295,24 +309,24 @@ static int keep_part(struct stream_recovery *s, const struct jis_packet_header *
 		     size_t next, const char *reason)
 {
 	size_t content = h->content_size / 8 < next - offset ? h->content_size / 8 : next - offset;
-	uint64_t seq, time, limit = packet_limit(s->map, s->size, h, next, s->id, &seq);
+	uint64_t seq, time, limit = packet_limit(&s->bytes, h, next, s->id, &seq);
 	const uint8_t *end;
 	int err = 0;
 
 	/* It may not take the number of a packet that is whole. */
 	if (h->timestamp_begin < s->last || h->timestamp_begin > limit || s->next_seq >= seq)
 		return drop(s, offset, next, reason);
-	end = sound_end(h, s->map + offset, content & ~(size_t)3, limit, false, &time);
-	if (next < s->size)
+	end = sound_end(h, s->bytes.map + offset, content & ~(size_t)3, limit, false, &time);
+	if (next < s->bytes.size)
 		err = fresh_begin(s, offset);
 	if (!err)
-		err = damage_add(s, time, next < s->size ? limit : TIME_NONE, reason);
+		err = damage_add(s, time, next < s->bytes.size ? limit : TIME_NONE, reason);
 	if (!err)
 		err = keep_records(s, offset, end, time);
 	if (err)
 		return err;
-	return s->fresh ? rest_write(s, end, (size_t)(s->map + next - end))
-			: cut_end(s, (size_t)(end - s->map));
+	offset = (size_t)(end - s->bytes.map);
+	return s->fresh ? rest_write(s, offset, next) : cut_end(s, offset);
 }
 
 /* One packet or the garbage before it; *offset goes behind it. */
@@ -321,24 +335,25 @@ static int walk_one(struct stream_recovery *s, size_t *offset)
 	struct jis_packet_header h;
 	const char *reason = "record does not decode";
 	size_t at = *offset, content;
-	enum packet_state state = packet_check(s->map + at, s->size - at, s->id, &content);
+	enum packet_state state =
+		packet_check(s->bytes.map + at, s->bytes.size - at, s->id, &content);
 	uint64_t time;
 
 	if (state == PACKET_NONE) {
-		*offset = packet_find(s->map, s->size, at + 4, s->id);
+		*offset = packet_find(&s->bytes, at + 4, s->bytes.size, s->id);
 		return drop(s, at, *offset, packet_state_reason(state));
 	}
-	h = packet_header_at(s->map + at);
-	*offset = packet_end(s->map, s->size, at, state, s->id);
+	h = packet_header_at(s->bytes.map + at);
+	*offset = packet_end(&s->bytes, at, state, s->id);
 	if (state == PACKET_WHOLE) {
-		const uint8_t *end = s->map + at + content;
+		const uint8_t *end = s->bytes.map + at + content;
 
 		if (h.packet_seq < s->next_seq)
 			return drop(s, at, *offset, "packet repeated");
 		if (h.timestamp_begin >= s->last &&
-		    sound_end(&h, s->map + at, content, h.timestamp_end, false, &time) == end)
+		    sound_end(&h, s->bytes.map + at, content, h.timestamp_end, false, &time) == end)
 			return keep_whole(s, &h, at);
-		if (sound_end(&h, s->map + at, content, 0, true, &time) == end)
+		if (sound_end(&h, s->bytes.map + at, content, 0, true, &time) == end)
 			return keep_clamped(s, &h, at);
 	} else {
 		reason = packet_state_reason(state);
@@ -393,6 +408,21 @@ static int finish(struct stream_recovery *s, int err)
 	return 0;
 }
 
+/* Packets that were written behind the last one there is: the file was cut between two. */
+static int miss_end(struct stream_recovery *s)
+{
+	const struct manifest *m = s->r->m;
+	const struct damage_entry *last = m->nr_damages ? &m->damages[m->nr_damages - 1] : NULL;
+
+	if (last && last->end == TIME_NONE && !strcmp(last->path, s->path))
+		return 0; /* what there was of them is told */
+	for (uint32_t i = 0; i < s->r->nr_known; i++)
+		if (!strcmp(s->r->known[i].path, s->path) &&
+		    stream_entry_next_seq(&s->r->known[i]) > s->next_seq)
+			return damage_add(s, s->last, TIME_NONE, packet_missing_reason);
+	return 0;
+}
+
 /* What the recorder knew of the stream's counters is better than what the records tell. */
 static void keep_counters(struct stream_recovery *s)
 {
@@ -426,33 +456,10 @@ static int enter(struct stream_recovery *s)
 		return -ENOMEM;
 	s->entry.stream_class = s->id->stream_class;
 	s->entry.instance = s->id->instance;
+	s->entry.next_seq = s->next_seq;
 	keep_counters(s);
 	m->streams[m->nr_streams++] = s->entry;
 	return 0;
-}
-
-static int map_stream(struct stream_recovery *s)
-{
-	int fd = openat(s->dirfd, s->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW), err = 0;
-	struct stat st;
-	void *map = NULL;
-
-	if (fd < 0)
-		return errno == ELOOP ? -EINVAL : -errno;
-	if (fstat(fd, &st))
-		err = -errno;
-	else if (!S_ISREG(st.st_mode))
-		err = -EINVAL;
-	if (!err && st.st_size)
-		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (map == MAP_FAILED)
-		err = -errno;
-	close(fd);
-	if (!err && map) {
-		s->map = map;
-		s->size = (size_t)st.st_size;
-	}
-	return err;
 }
 
 int recover_stream(struct recovery *r, int dirfd, const char *name, const char *path,
@@ -466,22 +473,26 @@ int recover_stream(struct recovery *r, int dirfd, const char *name, const char *
 				    .dirfd = dirfd,
 				    .rest_fd = -1};
 	size_t offset = 0, content;
-	int err = map_stream(&s);
+	int err = stream_bytes_map(&s.bytes, dirfd, name);
+
+	if (err == -ELOOP)
+		err = -EINVAL;
 
 	/* Nothing of the stream in the file: it is left as it is. */
 	if (!err)
-		offset = packet_find(s.map, s.size, 0, identity);
-	if (!err &&
-	    packet_check(s.map + offset, s.size - offset, identity, &content) == PACKET_NONE)
+		offset = packet_find(&s.bytes, 0, s.bytes.size, identity);
+	if (!err && packet_check(s.bytes.map + offset, s.bytes.size - offset, identity, &content) ==
+			    PACKET_NONE)
 		err = -ENODATA;
-	for (offset = 0; offset < s.size && !err;)
+	for (offset = 0; offset < s.bytes.size && !err;)
 		err = walk_one(&s, &offset);
 	if (!err && !s.entry.packets)
 		err = -ENODATA;
+	if (!err)
+		err = miss_end(&s);
 	err = finish(&s, err);
 	if (!err)
 		err = enter(&s);
-	if (s.map)
-		munmap((void *)(uintptr_t)s.map, s.size);
+	stream_bytes_unmap(&s.bytes);
 	return err;
 }

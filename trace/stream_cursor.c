@@ -4,12 +4,9 @@
  * never goes back: what would is clamped, and the interval reported.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "read.h"
 #include "record.h"
@@ -18,12 +15,13 @@
 #define RELEASE_BYTES (256u << 10)
 
 struct stream_file {
-	const uint8_t *map;
-	size_t size, offset;		 /* offset: next packet */
+	struct stream_bytes bytes;
+	size_t offset;			 /* next packet */
 	size_t released;		 /* bytes given back */
 	uint64_t next_seq;		 /* behind the last packet that can be believed */
 	uint64_t doubtful;		 /* packets since then */
 	uint64_t discarded;		 /* events_discarded of that packet */
+	uint64_t expected;		 /* next_seq at the end, 0: not known, or told */
 	bool trusted;			 /* the packet's header can be believed */
 	bool told;			 /* that its records are later than its end */
 	struct jis_packet_header header; /* of the packet the cursor is in */
@@ -31,32 +29,12 @@ struct stream_file {
 	struct stream_observer observer;
 };
 
-static int map_file(struct stream_file *f, int fd)
-{
-	struct stat st;
-	void *map;
-
-	if (fstat(fd, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
-	f->size = (size_t)st.st_size;
-	if (!f->size)
-		return 0;
-	map = mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (map == MAP_FAILED)
-		return -errno;
-	madvise(map, f->size, MADV_SEQUENTIAL);
-	f->map = map;
-	return 0;
-}
-
 int stream_cursor_open(struct stream_cursor *c, int dirfd, const char *path,
 		       const struct stream_identity *identity,
 		       const struct stream_observer *observer)
 {
 	struct stream_file *f = calloc(1, sizeof(*f));
-	int fd, err;
+	int err;
 
 	memset(c, 0, sizeof(*c));
 	c->stream_class = identity->stream_class;
@@ -70,12 +48,11 @@ int stream_cursor_open(struct stream_cursor *c, int dirfd, const char *path,
 	if (identity->stream_class >= JIS_NR_STREAM_CLASSES)
 		goto err_free;
 	c->sizes = record_sizes[identity->stream_class];
-	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	err = fd < 0 ? -errno : map_file(f, fd);
-	if (fd >= 0)
-		close(fd);
+	err = stream_bytes_map(&f->bytes, dirfd, path);
 	if (err)
 		goto err_free;
+	if (f->bytes.map)
+		madvise((void *)(uintptr_t)f->bytes.map, f->bytes.size, MADV_SEQUENTIAL);
 	c->file = f;
 	return 0;
 
@@ -88,10 +65,15 @@ void stream_cursor_close(struct stream_cursor *c)
 {
 	if (!c->file)
 		return;
-	if (c->file->map)
-		munmap((void *)(uintptr_t)c->file->map, c->file->size);
+	stream_bytes_unmap(&c->file->bytes);
 	free(c->file);
 	c->file = NULL;
+}
+
+void stream_cursor_expect(struct stream_cursor *c, uint64_t next_seq)
+{
+	if (c->file)
+		c->file->expected = next_seq;
 }
 
 static void report(struct stream_cursor *c, uint64_t begin, uint64_t end, size_t offset,
@@ -107,11 +89,13 @@ static void report(struct stream_cursor *c, uint64_t begin, uint64_t end, size_t
 static void skip_garbage(struct stream_cursor *c)
 {
 	struct stream_file *f = c->file;
-	size_t next = packet_find(f->map, f->size, f->offset + 4, &f->identity);
+	size_t next = packet_find(&f->bytes, f->offset + 4, f->bytes.size, &f->identity);
 	uint64_t end = TIME_NONE;
 
-	if (next < f->size)
-		end = packet_header_at(f->map + next).timestamp_begin;
+	if (next < f->bytes.size)
+		end = packet_header_at(f->bytes.map + next).timestamp_begin;
+	else
+		f->expected = 0; /* this is what is left of the last packets */
 	if (end < c->time)
 		end = c->time;
 	report(c, c->time, end, f->offset, next - f->offset, packet_state_reason(PACKET_NONE));
@@ -127,7 +111,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 static void report_packet(struct stream_cursor *c, const struct jis_packet_header *h,
 			  enum packet_state state, size_t bytes)
 {
-	const struct stream_file *f = c->file;
+	struct stream_file *f = c->file;
 	uint64_t begin = c->time, end = TIME_NONE;
 
 	if (state == PACKET_WHOLE && h->packet_seq > f->next_seq + f->doubtful)
@@ -139,6 +123,8 @@ static void report_packet(struct stream_cursor *c, const struct jis_packet_heade
 		return;
 	if (state != PACKET_CUT)
 		end = later(c->limit, c->time);
+	else
+		f->expected = 0; /* so here the stream ends */
 	if (h->timestamp_begin > begin && h->timestamp_begin <= end)
 		begin = h->timestamp_begin;
 	report(c, begin, end, f->offset, bytes, packet_state_reason(state));
@@ -151,7 +137,7 @@ static void release_pages(struct stream_file *f)
 
 	if (done <= f->released)
 		return;
-	madvise((void *)(uintptr_t)(f->map + f->released), done - f->released, MADV_DONTNEED);
+	madvise((void *)(uintptr_t)(f->bytes.map + f->released), done - f->released, MADV_DONTNEED);
 	f->released = done;
 }
 
@@ -174,14 +160,14 @@ static void enter_packet(struct stream_cursor *c, size_t content, enum packet_st
 {
 	struct stream_file *f = c->file;
 	const struct jis_packet_header *h = &f->header;
-	size_t next = packet_end(f->map, f->size, f->offset, state, &f->identity);
+	size_t next = packet_end(&f->bytes, f->offset, state, &f->identity);
 
 	release_pages(f);
 	if (content > next - f->offset)
 		content = next - f->offset;
 	f->trusted = state == PACKET_WHOLE;
 	c->limit = f->trusted ? h->timestamp_end
-			      : packet_limit(f->map, f->size, h, next, &f->identity, NULL);
+			      : packet_limit(&f->bytes, h, next, &f->identity, NULL);
 	c->base = h->timestamp_begin;
 	report_packet(c, h, state, content);
 	f->told = false;
@@ -194,11 +180,21 @@ static void enter_packet(struct stream_cursor *c, size_t content, enum packet_st
 		f->doubtful++;
 	}
 	c->packet = h;
-	c->next = f->map + f->offset + JIS_PACKET_HEADER_SIZE;
-	c->end = f->map + f->offset + content;
+	c->next = f->bytes.map + f->offset + JIS_PACKET_HEADER_SIZE;
+	c->end = f->bytes.map + f->offset + content;
 	f->offset = next;
 	if (f->observer.packet)
 		f->observer.packet(f->observer.ctx, c, h);
+}
+
+/* The file ends at a whole packet, but there were more. Told once. */
+static void report_end(struct stream_cursor *c)
+{
+	struct stream_file *f = c->file;
+
+	if (f->next_seq + f->doubtful < f->expected)
+		report(c, c->time, TIME_NONE, f->bytes.size, 0, packet_missing_reason);
+	f->expected = 0;
 }
 
 /* Enters the next packet that can be used. Returns false at the end of the file. */
@@ -209,31 +205,33 @@ static bool next_packet(struct stream_cursor *c)
 	/* A sound packet counts up to its end: what follows cannot lie before. */
 	if (f->trusted)
 		c->time = later(c->time, c->limit);
-	while (f->offset < f->size) {
+	while (f->offset < f->bytes.size) {
 		size_t content;
-		enum packet_state state = packet_check(f->map + f->offset, f->size - f->offset,
-						       &f->identity, &content);
+		enum packet_state state =
+			packet_check(f->bytes.map + f->offset, f->bytes.size - f->offset,
+				     &f->identity, &content);
 
 		if (state == PACKET_NONE) {
 			skip_garbage(c);
 			continue;
 		}
-		f->header = packet_header_at(f->map + f->offset);
+		f->header = packet_header_at(f->bytes.map + f->offset);
 		if (state == PACKET_WHOLE && f->header.packet_seq < f->next_seq) {
 			report(c, c->time, c->time, f->offset, content, "packet repeated");
-			f->offset = packet_end(f->map, f->size, f->offset, state, &f->identity);
+			f->offset = packet_end(&f->bytes, f->offset, state, &f->identity);
 		} else {
 			enter_packet(c, content, state);
 			return true;
 		}
 	}
+	report_end(c);
 	return false;
 }
 
 /* The rest of the packet does not decode. */
 static void leave_packet(struct stream_cursor *c)
 {
-	report(c, c->time, later(c->limit, c->time), (size_t)(c->next - c->file->map),
+	report(c, c->time, later(c->limit, c->time), (size_t)(c->next - c->file->bytes.map),
 	       (size_t)(c->end - c->next), "record does not decode");
 	c->next = c->end;
 }
@@ -243,7 +241,7 @@ static uint64_t clamped(struct stream_cursor *c)
 {
 	if (!c->file->told)
 		report(c, later(c->time, c->limit), later(c->time, c->limit),
-		       (size_t)(c->next - c->file->map), 0, packet_late_reason);
+		       (size_t)(c->next - c->file->bytes.map), 0, packet_late_reason);
 	c->file->told = true;
 	return c->limit;
 }
@@ -284,13 +282,13 @@ void stream_cursor_seek(struct stream_cursor *c, uint64_t time)
 {
 	struct stream_file *f = c->file;
 
-	while (f && f->offset < f->size) {
-		size_t room = f->size - f->offset;
+	while (f && f->offset < f->bytes.size) {
+		size_t room = f->bytes.size - f->offset;
 		struct jis_packet_header h;
 
-		if (!packet_header_sound(f->map + f->offset, room, &f->identity))
+		if (!packet_header_sound(f->bytes.map + f->offset, room, &f->identity))
 			return;
-		h = packet_header_at(f->map + f->offset);
+		h = packet_header_at(f->bytes.map + f->offset);
 		if (h.packet_size / 8 > room || h.timestamp_end >= time ||
 		    h.packet_seq != f->next_seq)
 			return;

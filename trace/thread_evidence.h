@@ -41,12 +41,25 @@ struct evidence {
 	char *text;
 };
 
+/* Names of one kernel thread that are kept side by side. */
+#define NAMES_KEPT 16u
+
+struct tid_names {
+	uint32_t tid;
+	uint32_t last; /* index of the last RENAME */
+	uint32_t kept; /* since the tid's last birth or end; 0: last means nothing */
+	bool used;
+};
+
 struct thread_table {
 	struct evidence *items;
 	uint32_t nr, room;
 	uint32_t
 		*names; /* open hash of the JAVA_NAME items, index + 1: only the last name counts */
 	uint32_t nr_names, names_mask;
+	struct tid_names *tids; /* open hash */
+	uint32_t nr_tids, tids_mask;
+	uint64_t names_dropped;
 };
 
 #define NO_LIFE UINT32_MAX

@@ -180,17 +180,35 @@ static void on_target(struct builder *b, const struct evidence *e)
 }
 
 /*
+ * The thread that executes and the dead leader have exchanged their TIDs some time before this is
+ * told: what has ended since then under the thread's was the leader.
+ */
+static void exec_exchange(struct life *old, struct life *leader, uint64_t time)
+{
+	if (old->exit_time != TIME_NONE)
+		return; /* another life: of the one that executes no birth was seen */
+	if (leader && leader->exit_time != TIME_NONE) {
+		if (leader->dead_switch == TIME_NONE)
+			leader->dead_switch = old->dead_switch;
+		if (leader->free_time == TIME_NONE)
+			leader->free_time = old->free_time;
+	}
+	old->free_time = TIME_NONE;
+	old->dead_switch = time;
+}
+
+/*
  * A thread that is not the leader leaves its own TID and goes on as the leader, whose life is over.
  * It gets a life of its own: the old leader's last switch-out may still come.
  */
 static void exec_takes_lead(struct builder *b, const struct evidence *e, const char *comm)
 {
-	struct life *old = life_open(b, e->other_tid), *leader = life_newest(b, e->tid), *l;
+	struct life *old = life_newest(b, e->other_tid), *leader = life_newest(b, e->tid), *l;
 	uint64_t start_time = leader ? leader->entry.start_time : 0;
 	uint32_t ns_tid = leader ? leader->entry.ns_tid : 0;
 
 	if (old)
-		old->dead_switch = e->time;
+		exec_exchange(old, leader, e->time);
 	leader = life_open(b, e->tid);
 	if (leader && leader->exit_time == TIME_NONE)
 		leader->dead_switch = e->time;
@@ -295,7 +313,7 @@ static void conclude(struct builder *b, const struct evidence *e, const struct t
 		break;
 	case EVIDENCE_RENAME:
 		l = life_open(b, e->tid);
-		if (l)
+		if (l && l->exit_time == TIME_NONE) /* else it is one that takes its TID by exec */
 			builder_text(b, &l->entry.comm, e->text);
 		break;
 	case EVIDENCE_FOREIGN:

@@ -26,7 +26,29 @@ void thread_table_free(struct thread_table *t)
 		free(t->items[i].text);
 	free(t->items);
 	free(t->names);
+	free(t->tids);
 	free(t);
+}
+
+uint32_t thread_table_items(const struct thread_table *t)
+{
+	return t->nr;
+}
+
+uint64_t thread_table_dropped(const struct thread_table *t)
+{
+	return t->names_dropped;
+}
+
+/* Where the names of @tid are, or belong, in the hash. */
+static struct tid_names *tid_slot(const struct thread_table *t, uint32_t tid)
+{
+	for (uint32_t i = tid * 2654435761u;; i++) {
+		struct tid_names *n = &t->tids[i & t->tids_mask];
+
+		if (!n->used || n->tid == tid)
+			return n;
+	}
 }
 
 static struct evidence *add(struct thread_table *t, enum evidence_kind kind, uint64_t time,
@@ -51,6 +73,27 @@ static struct evidence *add(struct thread_table *t, enum evidence_kind kind, uin
 	e->pid = pid;
 	e->order = t->nr++;
 	return e;
+}
+
+/* Room for the tids that have evidence of a name or of a life. */
+static bool tids_grow(struct thread_table *t)
+{
+	uint32_t size = t->tids ? t->tids_mask + 1 : 0;
+	struct tid_names *old = t->tids;
+
+	if (t->nr_tids * 2 < size)
+		return true;
+	t->tids = calloc(size ? size * 2 : 256, sizeof(*t->tids));
+	if (!t->tids) {
+		t->tids = old;
+		return false;
+	}
+	t->tids_mask = (size ? size * 2 : 256) - 1;
+	for (uint32_t i = 0; i < size; i++)
+		if (old[i].used)
+			*tid_slot(t, old[i].tid) = old[i];
+	free(old);
+	return true;
 }
 
 /* The same with a text, which must not fail half-way. */
@@ -105,6 +148,68 @@ static bool add_exec(struct thread_table *t, const struct record *r)
 	return e != NULL;
 }
 
+/*
+ * A thread may rename itself a million times, and only the last name of a life counts. Up to
+ * NAMES_KEPT are kept as they come, as streams come in any order and another CPU may yet tell of an
+ * end or a birth between them; a further one takes the place of the last.
+ */
+static bool add_rename(struct thread_table *t, const struct record *r)
+{
+	const struct jis_ev_task_rename *p = (const void *)r->payload;
+	struct tid_names *n;
+	struct evidence *e;
+	char *copy;
+
+	if (!tids_grow(t))
+		return false;
+	n = tid_slot(t, p->tid);
+	e = n->used && n->kept ? &t->items[n->last] : NULL;
+	if (!e || n->kept < NAMES_KEPT || r->time < e->time) {
+		if (!add_text(t, EVIDENCE_RENAME, r->time, p->tid, p->pid, p->comm))
+			return false;
+		t->nr_tids += !n->used;
+		*n = (struct tid_names){p->tid, t->nr - 1, n->used ? n->kept + 1 : 1, true};
+		return true;
+	}
+	t->names_dropped++;
+	e->time = r->time;
+	if (!strcmp(e->text, p->comm))
+		return true;
+	copy = strdup(p->comm);
+	if (!copy)
+		return false;
+	free(e->text);
+	e->text = copy;
+	return true;
+}
+
+/* After a birth, an exec or an end of @tid, its names are kept anew. */
+static void names_begin(struct thread_table *t, uint32_t tid)
+{
+	if (t->tids)
+		tid_slot(t, tid)->kept = 0;
+}
+
+static bool take_life(struct thread_table *t, const struct record *r)
+{
+	const struct jis_ev_sched_process_exit *x = (const void *)r->payload;
+	const struct jis_ev_sched_process_fork *f = (const void *)r->payload;
+	const struct jis_ev_sched_process_exec *e = (const void *)r->payload;
+
+	switch (r->id) {
+	case JIS_EV_sched_process_fork:
+		names_begin(t, f->tid);
+		return add_fork(t, r);
+	case JIS_EV_sched_process_exec:
+		names_begin(t, e->tid);
+		names_begin(t, e->old_tid);
+		return add_exec(t, r);
+	default:
+		names_begin(t, x->tid);
+		return add(t, EVIDENCE_EXIT, r->time, x->tid, x->pid);
+	}
+}
+
 static bool take_kernel(struct thread_table *t, const struct record *r)
 {
 	const struct jis_ev_sched_switch *s = (const void *)r->payload;
@@ -117,15 +222,13 @@ static bool take_kernel(struct thread_table *t, const struct record *r)
 			return true;
 		return add(t, EVIDENCE_DEAD_SWITCH, r->time, s->prev_tid, 0);
 	case JIS_EV_sched_process_fork:
-		return add_fork(t, r);
 	case JIS_EV_sched_process_exec:
-		return add_exec(t, r);
 	case JIS_EV_sched_process_exit:
-		return add(t, EVIDENCE_EXIT, r->time, x->tid, x->pid);
+		return take_life(t, r);
 	case JIS_EV_sched_process_free:
 		return add(t, EVIDENCE_FREE, r->time, x->tid, x->pid);
 	case JIS_EV_task_rename:
-		return add_text(t, EVIDENCE_RENAME, r->time, n->tid, n->pid, n->comm);
+		return add_rename(t, r);
 	case JIS_EV_task_name:
 		return add_text(t, EVIDENCE_FOREIGN, r->time, n->tid, n->pid, n->comm);
 	case JIS_EV_thread_state:

@@ -25,6 +25,11 @@ void thread_table_free(struct thread_table *t);
 int thread_table_add_packet(struct thread_table *t, uint32_t process,
 			    const struct jis_packet_header *packet, uint32_t skip);
 
+/* How many events are kept, and how many names were not because a later one came: only the last of
+ * a life counts. */
+uint32_t thread_table_items(const struct thread_table *t);
+uint64_t thread_table_dropped(const struct thread_table *t);
+
 /**
  * thread_table_fill - puts the tables into @m (processes keep what is there for the same pid).
  * Returns 0 or -ENOMEM.

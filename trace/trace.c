@@ -63,6 +63,7 @@ static int open_stream(struct trace *t, uint32_t i, const struct stream_observer
 	       sizeof(identity.uuid));
 	err = stream_cursor_open(c, t->dirfd, s->path, &identity, observer);
 	c->trace = trace;
+	stream_cursor_expect(c, stream_entry_next_seq(s));
 	if (err && observer && observer->damage)
 		observer->damage(observer->ctx, c, m->begin, m->end, 0, 0,
 				 "the stream's file cannot be read");

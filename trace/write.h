@@ -126,6 +126,8 @@ struct metadata_params {
 	uint32_t pid;
 };
 
+#define METADATA_FILE "metadata"
+
 /**
  * metadata_write - writes file "metadata" (CTF 1.8 text) into directory @dirfd, by rename.
  * Returns 0 or -errno.

@@ -302,6 +302,97 @@ START_TEST(a_thread_that_calls_exec_takes_the_leaders_tid)
 }
 END_TEST
 
+/* As the tables have it: the exec at 40 begins another life of the leader's tid. */
+static struct feed *exec_tables(void)
+{
+	struct feed *f = feed_new(false);
+
+	feed_process(f, 100, "java");
+	feed_thread(f, 100, 100, ALIVE, 22, "main");
+	feed_thread(f, 101, 100, ALIVE, 40, "worker");
+	feed_thread(f, 100, 100, 40, ALIVE, "sleep");
+	feed_start(f, NULL);
+	feed_switch(f, 0, 5, 0, R, 100);
+	feed_switch(f, 1, 10, 0, R, 101);
+	feed_switch(f, 1, 12, 101, S, 0); /* waits for the leader to die */
+	FEED(f, 0, 15, sched_process_exit, .tid = 100, .pid = 100);
+	feed_wake(f, 0, 16, 100, 101, 17);
+	return f;
+}
+
+static void exec_at_40(struct feed *f, uint32_t cpu)
+{
+	FEED_TEXT(f, cpu, 40, sched_process_exec, filename, "/bin/x", .tid = 100, .old_tid = 101,
+		  .pid = 100);
+}
+
+START_TEST(the_tid_a_thread_has_between_taking_the_lead_and_its_exec_is_its_own)
+{
+	struct feed *f = exec_tables();
+
+	feed_switch(f, 1, 20, 0, R, 101);
+	feed_switch(f, 0, 22, 100, X, 0);
+	feed_switch(f, 1, 25, 100, D, 0); /* under the leader's tid, reading the program */
+	feed_wake(f, 0, 27, 0, 100, 28);
+	feed_switch(f, 0, 30, 0, R, 100);
+	feed_switch(f, 0, 33, 100, R, 0);
+	feed_switch(f, 1, 35, 0, R, 100);
+	exec_at_40(f, 1);
+	feed_switch(f, 1, 50, 100, S, 0);
+	feed_wake(f, 0, 60, 0, 100, 61);
+	feed_switch(f, 0, 70, 0, R, 100);
+	feed_end(f);
+	ck_assert_str_eq(f->thread_log[0], "unknown 0-5, run@0 5-22, exited 22-1000");
+	ck_assert_str_eq(f->thread_log[1],
+			 "unknown 0-10, run@1 10-12, sleep 12-17, ready 17-20, run@1 20-25, "
+			 "disk 25-28, ready 28-30, run@0 30-33, ready! 33-35, run@1 35-40, exited "
+			 "40-1000");
+	ck_assert_str_eq(f->thread_log[2],
+			 "none 0-40, run@1 40-50, sleep 50-61, ready 61-70, run@0 70-1000");
+	ck_assert_uint_eq(f->counts.contradictions, 0);
+	feed_free(f);
+}
+END_TEST
+
+START_TEST(a_leader_may_leave_its_cpu_under_the_tid_of_the_thread_that_executes)
+{
+	struct feed *f = exec_tables();
+
+	feed_switch(f, 1, 20, 0, R, 101);
+	feed_switch(f, 0, 22, 101, X, 0);
+	exec_at_40(f, 1);
+	feed_switch(f, 1, 50, 100, S, 0);
+	feed_end(f);
+	ck_assert_str_eq(f->thread_log[0], "unknown 0-5, run@0 5-22, exited 22-1000");
+	ck_assert_str_eq(f->thread_log[1],
+			 "unknown 0-10, run@1 10-12, sleep 12-17, ready 17-20, run@1 20-40, exited "
+			 "40-1000");
+	ck_assert_str_eq(f->thread_log[2], "none 0-40, run@1 40-50, sleep 50-1000");
+	ck_assert_uint_eq(f->counts.contradictions, 0);
+	feed_free(f);
+}
+END_TEST
+
+START_TEST(a_leader_may_leave_its_cpu_after_the_exec)
+{
+	struct feed *f = exec_tables();
+
+	feed_switch(f, 1, 20, 0, R, 101);
+	feed_switch(f, 0, 30, 100, R, 0); /* preempted on its last way... */
+	exec_at_40(f, 1);
+	feed_switch(f, 0, 42, 0, R, 101); /* ...which it ends with the other tid */
+	feed_switch(f, 0, 44, 101, X, 0);
+	FEED(f, 0, 45, sched_process_free, .tid = 101);
+	feed_switch(f, 1, 50, 100, S, 0);
+	feed_end(f);
+	ck_assert_str_eq(f->thread_log[0],
+			 "unknown 0-5, run@0 5-30, ready! 30-42, run@0 42-44, exited 44-1000");
+	ck_assert_str_eq(f->thread_log[2], "none 0-40, run@1 40-50, sleep 50-1000");
+	ck_assert_uint_eq(f->counts.contradictions, 0);
+	feed_free(f);
+}
+END_TEST
+
 START_TEST(records_that_make_no_sense_do_no_harm)
 {
 	struct feed *f = feed_usual(false);
@@ -347,6 +438,9 @@ int main(void)
 	tcase_add_test(t, a_selection_leaves_wakers_and_cpus_told);
 	tcase_add_test(t, states_are_cut_to_the_window);
 	tcase_add_test(t, a_thread_that_calls_exec_takes_the_leaders_tid);
+	tcase_add_test(t, the_tid_a_thread_has_between_taking_the_lead_and_its_exec_is_its_own);
+	tcase_add_test(t, a_leader_may_leave_its_cpu_under_the_tid_of_the_thread_that_executes);
+	tcase_add_test(t, a_leader_may_leave_its_cpu_after_the_exec);
 	tcase_add_test(t, records_that_make_no_sense_do_no_harm);
 	suite_add_tcase(s, t);
 	srunner_run_all(runner, CK_NORMAL);

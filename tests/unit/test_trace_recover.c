@@ -381,6 +381,144 @@ START_TEST(a_missing_stream_is_told)
 }
 END_TEST
 
+static void note_reason(void *ctx, struct stream_cursor *c, uint64_t begin, uint64_t end,
+			uint64_t offset, uint64_t length, const char *reason)
+{
+	uint64_t *seen = ctx;
+
+	ck_assert_str_eq(reason, "packets are missing");
+	ck_assert_uint_eq(end, TIME_NONE);
+	ck_assert_uint_eq(c->instance, 0);
+	seen[0]++;
+	seen[1] = begin;
+}
+
+/* Reads all; returns how often something was told to be missing at the end, and from when on. */
+static uint64_t missing_at_end(uint64_t *begin)
+{
+	uint64_t seen[2] = {0};
+	const struct stream_observer observer = {.damage = note_reason, .ctx = seen};
+	struct trace *t;
+
+	ck_assert_int_eq(trace_open(g->path, &observer, &t), 0);
+	for (uint32_t i = 0; i < t->nr_streams; i++)
+		while (stream_cursor_next(&t->streams[i]))
+			;
+	trace_close(t);
+	*begin = seen[1];
+	return seen[0];
+}
+
+START_TEST(a_cut_between_two_packets_is_told)
+{
+	struct gen_stream *s = &g->s[GEN_CPU0];
+	uint64_t begin, last = 0;
+	struct manifest *m;
+	size_t size, cut = 0;
+	uint8_t *bytes = gen_load(g, s->path, &size);
+
+	ck_assert_uint_gt(s->packets, 2);
+	ck_assert_uint_eq(missing_at_end(&begin), 0);
+	for (uint32_t i = s->nr; i-- > 0;) {
+		if (s->events[i].packet == cut)
+			continue; /* not the first event of its packet, seen from behind */
+		cut = s->events[i].packet;
+		gen_store(g, s->path, bytes, cut);
+		last = 0;
+		for (uint32_t k = 0; k < s->nr && s->events[k].end <= cut; k++)
+			last = s->events[k].time;
+		ck_assert_uint_eq(missing_at_end(&begin), 1);
+		ck_assert_uint_ge(begin, last);
+	}
+	ck_assert_int_eq(trace_recover(g->path, NULL, NULL), -EALREADY); /* nothing to mend */
+	cut = s->events[s->nr - 1].packet;
+	gen_store(g, s->path, bytes, cut);
+	free(bytes);
+	unlinkat(g->dirfd, "kernel/metadata", 0);
+	ck_assert_int_eq(trace_recover(g->path, NULL, NULL), 0);
+	ck_assert_uint_eq(missing_at_end(&begin), 0); /* the manifest says it now */
+	ck_assert_int_eq(manifest_load(g->dirfd, &m), 0);
+	ck_assert_uint_eq(m->nr_damages, 1);
+	ck_assert_str_eq(m->damages[0].path, s->path);
+	ck_assert_str_eq(m->damages[0].reason, "packets are missing");
+	ck_assert_uint_eq(m->damages[0].end, TIME_NONE);
+	manifest_free(m);
+}
+END_TEST
+
+#define HOLE ((off_t)1 << 40)
+
+/* Makes a hole of HOLE bytes in @s at @offset. */
+static void make_hole(const struct gen_stream *s, size_t offset)
+{
+	int fd = openat(g->dirfd, s->path, O_RDWR | O_CLOEXEC);
+	size_t size;
+	uint8_t *bytes = gen_load(g, s->path, &size);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(ftruncate(fd, (off_t)offset), 0);
+	ck_assert_int_eq(pwrite(fd, bytes + offset, size - offset, HOLE + (off_t)offset),
+			 size - offset);
+	if (offset == size)
+		ck_assert_int_eq(ftruncate(fd, HOLE + (off_t)offset), 0);
+	close(fd);
+	free(bytes);
+}
+
+/* To look at each page of a hole of that size would outlast the test's time by far. */
+static void hole_is_stepped_over(const struct gen_stream *s, size_t offset)
+{
+	uint32_t damages = 0;
+	const struct stream_observer observer = {.damage = count, .ctx = &damages};
+	struct trace *t;
+	struct stat st;
+
+	make_hole(s, offset);
+	ck_assert_int_eq(trace_open(g->path, &observer, &t), 0);
+	for (uint32_t i = 0; i < t->nr_streams; i++)
+		while (stream_cursor_next(&t->streams[i]))
+			;
+	trace_close(t);
+	ck_assert_uint_ge(damages, 1);
+	events_are_kept(s, offset, offset);
+	ck_assert_int_eq(trace_recover(g->path, NULL, NULL), 0);
+	events_are_kept(s, offset, offset);
+	session_is_whole();
+	ck_assert_int_eq(fstatat(g->dirfd, s->path, &st, 0), 0);
+	ck_assert_int_lt(st.st_size, HOLE);
+	ck_assert_int_eq(fstatat(g->dirfd, "kernel/.cpu-0.damaged", &st, 0), 0);
+	ck_assert_int_lt(st.st_blocks, 1 << 20); /* what was a hole is one there too */
+}
+
+START_TEST(a_hole_between_packets)
+{
+	const struct gen_stream *s = &g->s[GEN_CPU0];
+
+	hole_is_stepped_over(s, s->events[s->nr / 2].packet);
+}
+END_TEST
+
+START_TEST(a_hole_at_the_end)
+{
+	size_t size;
+
+	free(gen_load(g, g->s[GEN_CPU0].path, &size));
+	hole_is_stepped_over(&g->s[GEN_CPU0], size);
+}
+END_TEST
+
+START_TEST(a_hole_within_a_packet)
+{
+	const struct gen_stream *s = &g->s[GEN_CPU0];
+	size_t offset = s->events[s->nr / 2].packet;
+
+	make_hole(s, offset + JIS_PACKET_HEADER_SIZE);
+	ck_assert_int_eq(trace_recover(g->path, NULL, NULL), 0);
+	events_are_kept(s, offset, SIZE_MAX);
+	session_is_whole();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("trace_recover");
@@ -397,6 +535,10 @@ int main(void)
 	tcase_add_test(t, broken_manifest);
 	tcase_add_test(t, provisional_manifest);
 	tcase_add_test(t, missing_metadata_is_made);
+	tcase_add_test(t, a_cut_between_two_packets_is_told);
+	tcase_add_test(t, a_hole_between_packets);
+	tcase_add_test(t, a_hole_at_the_end);
+	tcase_add_test(t, a_hole_within_a_packet);
 	tcase_add_test(t, a_clock_that_steps_back_loses_nothing);
 	tcase_add_test(t, counters_of_a_clean_stop_are_kept);
 	tcase_add_test(t, the_clock_is_found);

@@ -248,6 +248,64 @@ START_TEST(exec_by_another_thread_than_the_leader)
 }
 END_TEST
 
+START_TEST(before_its_exec_a_thread_and_the_dead_leader_exchange_tids)
+{
+	target(200, 0, "sh");
+	dump(200, 200, "sh");
+	fork_(200, 205, 200, "sh");			     /* 130 */
+	exit_(200, 200);				     /* 140 */
+	dead(205);					     /* 150: the leader */
+	free_(205, 200);				     /* 160: the leader */
+	SAY(0, task_rename, "java", .tid = 200, .pid = 200); /* 170: the thread */
+	SAY(0, sched_process_exec, "/usr/bin/java", .tid = 200, .old_tid = 205,
+	    .pid = 200); /* 180 */
+	fork_(200, 205, 200, "java");
+	exit_(200, 200);
+	dead(200); /* 210 */
+	tables_are("P200 java\n"
+		   "200/200 -1..150 sh\n"
+		   "200/205 130..180 sh\n"
+		   "200/200 180..210 java\n"
+		   "200/205 190..-1 java\n");
+}
+END_TEST
+
+START_TEST(a_million_names_take_no_memory_and_the_last_one_counts)
+{
+	struct thread_table *t = thread_table_new();
+	struct manifest *m = manifest_new();
+	char name[16];
+
+	target(200, 0, "sh");
+	dump(200, 200, "sh");
+	dump(201, 200, "sh");
+	for (uint32_t i = 0; i < 100000; i++) {
+		snprintf(name, sizeof(name), "name-%u", i / 3);
+		SAY(0, task_rename, name, .tid = 201, .pid = 200);
+		if (i == 50000) { /* the tid's next life has names of its own */
+			exit_(201, 200);
+			dead(201);
+			fork_(200, 201, 200, "young");
+		}
+		if (i % 1000 && i != 50000)
+			continue;
+		ck_assert_int_eq(thread_table_add_packet(t, 0, packet_builder_close(&b[0], 0), 0),
+				 0);
+	}
+	ck_assert_int_eq(thread_table_add_packet(t, 0, packet_builder_close(&b[0], 0), 0), 0);
+	ck_assert_int_eq(thread_table_add_packet(t, 0, packet_builder_close(&b[1], 0), 0), 0);
+	ck_assert_uint_lt(thread_table_items(t), 100);
+	ck_assert_uint_gt(thread_table_dropped(t), 99900);
+	ck_assert_int_eq(thread_table_fill(t, m), 0);
+	ck_assert_uint_eq(m->nr_threads, 3);
+	ck_assert_str_eq(m->threads[0].comm, "sh");
+	ck_assert_str_eq(m->threads[1].comm, "name-16666");
+	ck_assert_str_eq(m->threads[2].comm, "name-33333");
+	manifest_free(m);
+	thread_table_free(t);
+}
+END_TEST
+
 START_TEST(exec_by_the_leader_renames_the_process)
 {
 	target(200, 0, "sh");
@@ -385,6 +443,8 @@ int main(void)
 	tcase_add_test(t, filling_twice_replaces);
 	tcase_add_test(t, ends_without_an_exit);
 	tcase_add_test(t, exec_by_another_thread_than_the_leader);
+	tcase_add_test(t, before_its_exec_a_thread_and_the_dead_leader_exchange_tids);
+	tcase_add_test(t, a_million_names_take_no_memory_and_the_last_one_counts);
 	tcase_add_test(t, exec_by_the_leader_renames_the_process);
 	tcase_add_test(t, children_are_targets_on_request);
 	tcase_add_test(t, children_are_none_without_request);
