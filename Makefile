@@ -221,11 +221,11 @@ install: all
 uninstall:
 	$(Q)DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) scripts/install.sh --uninstall
 
-C_FILES = $(shell git ls-files '*.c' '*.h')
+# One list of files and one version of clang-format: those of the lint.
 fmt:
-	$(Q)clang-format -i $(C_FILES)
+	$(Q)scripts/lint.sh --format
 fmt-check:
-	$(Q)clang-format --dry-run --Werror $(C_FILES)
+	$(Q)scripts/lint.sh --format-check
 lint:
 	$(Q)scripts/lint.sh $(BUILD)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # make lint: the house rules a program can check. Each check prints what is wrong and how to mend it.
-# Usage: scripts/lint.sh BUILD
+# Usage: scripts/lint.sh BUILD, or --format (make fmt) or --format-check
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${1:-build}
@@ -66,17 +66,37 @@ check_size() {
 # Versions of clang-format differ in a few places; only the one the tree was formatted with can judge it.
 format_version=14
 
+# formatted_files: the module has the kernel's style, and what it shares with us too.
+formatted_files() { tracked '*.c' '*.h' | grep -v -e '^kmod/' -e '^include/jis/'; }
+
+# find_clang_format: into clang_format; fails when the right version is not there.
+find_clang_format() {
+	for clang_format in clang-format-$format_version clang-format; do
+		case $("$clang_format" --version 2>/dev/null) in
+		*"version $format_version."*) return 0 ;;
+		esac
+	done
+	return 1
+}
+
 check_format() {
-	local file version
-	command -v clang-format >/dev/null || { complain "clang-format is missing: make setup"; return; }
-	version=$(clang-format --version | sed 's/.*version \([0-9]*\).*/\1/')
-	if [ "$version" != $format_version ]; then
-		echo "lint: formatting not checked: clang-format is version $version, the tree is formatted with $format_version (Debian 12)"
+	local file
+	find_clang_format || {
+		echo "lint: formatting not checked: the tree is formatted with clang-format $format_version (Debian 12)"
 		return
-	fi
+	}
 	while read -r file; do
-		clang-format --dry-run --Werror "$file" >/dev/null 2>&1 || complain "$file is not formatted: make fmt"
-	done < <(tracked '*.c' '*.h' | grep -v -e '^kmod/' -e '^include/jis/')
+		"$clang_format" --dry-run --Werror "$file" >/dev/null 2>&1 || complain "$file is not formatted: make fmt"
+	done < <(formatted_files)
+}
+
+# format_all OPTION...: make fmt and make fmt-check.
+format_all() {
+	find_clang_format || {
+		echo "make fmt: needs clang-format $format_version, which is in Debian 12; other versions format otherwise" >&2
+		return 1
+	}
+	formatted_files | xargs "$clang_format" "$@"
 }
 
 check_shell() {
@@ -103,6 +123,10 @@ check_agent() {
 		complain "the agent needs too new a C library"
 }
 
+case ${1:-} in
+--format) format_all -i; exit ;;
+--format-check) format_all --dry-run --Werror; exit ;;
+esac
 check_includes
 check_spdx
 check_size
