@@ -44,7 +44,7 @@ if command -v babeltrace2 >/dev/null; then
 fi
 if [ -x "$bin/prv_bench" ]; then
 	echo "prv_bench, 64 streams:"
-	"$bin/prv_bench" "$dir/64" || true
+	"$bin/prv_bench" "$dir/64" "$dir/out" -r "$rounds"
 fi
 if [ -x "$bin/event_bench" ]; then
 	echo "event_bench:"

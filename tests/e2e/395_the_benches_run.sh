@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# make bench measures to its end: each bench is called as it wants to be, and prints its figures.
+. "$(dirname "$0")/lib.sh"
+
+expect_status 0 env EVENTS=20000 TMPDIR="$TESTDIR" bash "$here/../bench/run.sh" "$BUILD" 1
+expect_says "merge, 1000 streams"
+grep -q '^merge+prv .* lines ' "$TESTDIR/out" || { cat "$TESTDIR/out" "$TESTDIR/err"; fail "prv_bench has measured nothing"; }
+grep -q '^limit .* ratio ' "$TESTDIR/out" || fail "event_bench has measured nothing"
+! grep -rqi 'usage' "$TESTDIR/out" "$TESTDIR/err" || fail "a bench was called in the wrong way"
