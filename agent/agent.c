@@ -53,6 +53,7 @@ void agent_debug(const char *format, ...)
 void agent_dormant(const char *why)
 {
 	jis_writer_off(&agent.writer);
+	__atomic_store_n(&jis_agent_at_work, 0, __ATOMIC_RELEASE);
 	if (!__atomic_exchange_n(&dormant, 1, __ATOMIC_ACQ_REL) && why)
 		agent_warn("%s", why);
 }
@@ -287,14 +288,26 @@ static int agent_start(JavaVM *vm, const char *options)
 		agent_dormant("no recording: cannot start a thread");
 		return -EAGAIN;
 	}
+	__atomic_store_n(&jis_agent_at_work, 1, __ATOMIC_RELEASE);
 	capabilities_add();
 	vm_info_write();
 	callbacks_set();
 	return 0;
 }
 
+/* Is this not the first load into this JVM? One is enough, and says so once. */
+static int loaded_before(void)
+{
+	if (!jis_agent_at_work && !agent_elsewhere())
+		return agent.vm != NULL; /* a former load failed, and has said why */
+	agent_warn("loaded twice into this JVM: the second one stays out");
+	return 1;
+}
+
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 {
+	if (loaded_before())
+		return JNI_OK;
 	if (agent_start(vm, options) == 0) {
 		event_enable(JVMTI_EVENT_VM_START);
 		event_enable(JVMTI_EVENT_VM_INIT);
@@ -306,8 +319,8 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
 	JNIEnv *env;
 
-	/* A second load into the same JVM finds everything running. */
-	if (agent.vm || agent_start(vm, options) < 0)
+	/* To be attached again is no mistake, and all is running. */
+	if (agent.vm || loaded_before() || agent_start(vm, options) < 0)
 		return JNI_OK;
 	if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_10) == JNI_OK)
 		agent_live(env, 0);

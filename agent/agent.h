@@ -42,6 +42,12 @@ void agent_dormant(const char *why);
 int agent_is_dormant(void);
 __u32 agent_tid(void);
 
+/* twice.c */
+/* Is another copy of the agent at work in this process? */
+int agent_elsewhere(void);
+/* Read by other copies: is this one at work? */
+extern int jis_agent_at_work;
+
 /* connect.c */
 /**
  * recorder_connect - connects to the recorder at @path, within two seconds, and maps its pool.

@@ -25,6 +25,7 @@ JIS_GLIBC_OLD(pthread_key_create);
 JIS_GLIBC_OLD(pthread_setspecific);
 JIS_GLIBC_OLD(dlsym);
 JIS_GLIBC_OLD(dlopen);
+JIS_GLIBC_OLD(dlclose);
 #endif
 
 #endif /* JIS_AGENT_COMPAT_H */
