@@ -52,6 +52,12 @@ void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_trace_error(const char *path, int err);
 
 /*
+ * cli_getopt - getopt_long(3) that says itself what is wrong, in the tool's words, and returns '?'.
+ * @letters: begin with ":", or "+:" where the first word that is no option ends the options.
+ */
+int cli_getopt(int argc, char **argv, const char *letters, const struct option *options);
+
+/*
  * Parsers of option values: 0, or -1 after a message that names @option. Durations: a number with
  * ns, us, ms, s (default) or m, into ns. Sizes: a number with K, M or G, into bytes.
  */

@@ -49,6 +49,53 @@ void cli_note(const char *format, ...)
 	va_end(args);
 }
 
+/* How many options @word, "--name" or "--name=value", may be short for. */
+static int options_meant(const struct option *options, const char *word)
+{
+	size_t length = strcspn(word + 2, "=");
+	int n = 0;
+
+	for (; options->name; options++)
+		n += !strncmp(options->name, word + 2, length);
+	return n;
+}
+
+static bool option_has(const struct option *options, int value)
+{
+	for (; options->name; options++)
+		if (options->val == value)
+			return true;
+	return false;
+}
+
+static void option_error(const struct option *options, const char *word, bool needs_value)
+{
+	bool known = optopt && option_has(options, optopt);
+	const char *what = needs_value ? " needs a value" : known ? " takes no value" : "";
+	char text[64];
+
+	if (!optopt || (known && !strncmp(word, "--", 2)))
+		snprintf(text, sizeof(text), "%.*s", (int)strcspn(word, "="), word);
+	else
+		snprintf(text, sizeof(text), "-%c", optopt);
+	if (!optopt && options_meant(options, word) > 1)
+		what = " may be short for more than one";
+	cli_error("%s %s%s; see jis %s --help", *what ? "option" : "unknown option", text, what,
+		  cli_verb);
+}
+
+int cli_getopt(int argc, char **argv, const char *letters, const struct option *options)
+{
+	int opt;
+
+	opterr = 0; /* its messages would not be ours */
+	opt = getopt_long(argc, argv, letters, options, NULL);
+	if (opt != '?' && opt != ':')
+		return opt;
+	option_error(options, argv[optind - 1], opt == ':');
+	return '?';
+}
+
 int cli_trace_error(const char *path, int err)
 {
 	switch (err) {

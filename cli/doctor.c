@@ -70,7 +70,7 @@ int cmd_doctor(int argc, char **argv)
 	bool json = false, usable;
 	int opt, n;
 
-	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+	while ((opt = cli_getopt(argc, argv, ":h", options)) != -1) {
 		switch (opt) {
 		case 'j':
 			json = true;

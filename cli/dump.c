@@ -309,7 +309,7 @@ int cmd_dump(int argc, char **argv)
 	const char *path;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "qh", options, NULL)) != -1) {
+	while ((opt = cli_getopt(argc, argv, ":qh", options)) != -1) {
 		if (opt == 'h') {
 			fputs(help, stdout);
 			return CLI_OK;

@@ -157,7 +157,7 @@ int cmd_export(int argc, char **argv)
 	const char *path;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "o:qh", options, NULL)) != -1) {
+	while ((opt = cli_getopt(argc, argv, ":o:qh", options)) != -1) {
 		if (opt == 'h') {
 			fputs(help, stdout);
 			return CLI_OK;

@@ -102,6 +102,9 @@ static void print_head(const struct info *in)
 	printf("%-14s %s, %.6f MHz, %u samples, %" PRIu64 " steps back\n", "clock",
 	       m->clock == JIS_CLOCK_TSC ? "TSC" : "CLOCK_MONOTONIC_RAW",
 	       (double)m->frequency / 1e6, m->nr_clocks, m->clock_steps);
+	if (m->refused)
+		printf("%-14s %" PRIu64 " times a process asked for a pool and got none\n",
+		       "refused", m->refused);
 	print_list("not recorded", m->missing);
 	print_list("note", m->notes);
 }
@@ -285,7 +288,7 @@ int cmd_info(int argc, char **argv)
 	const char *path;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "qh", options, NULL)) != -1) {
+	while ((opt = cli_getopt(argc, argv, ":qh", options)) != -1) {
 		int taken = reading_option(&reading, opt, optarg);
 
 		if (opt == 'h') {

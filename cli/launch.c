@@ -13,16 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/sendfile.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "jis/agent.h"
 #include "launch.h"
-
-#define AGENT_NAME "libjisagent.so"
 
 int launch_user_find(const char *name, struct launch_user *user)
 {
@@ -82,7 +77,7 @@ int launch_find(const char *command, char path[PATH_MAX])
 	return -1;
 }
 
-static int become(const struct launch_user *user)
+int launch_become(const struct launch_user *user)
 {
 	if (user->uid == geteuid() && user->gid == getegid())
 		return 0;
@@ -91,95 +86,6 @@ static int become(const struct launch_user *user)
 	if (setresgid(user->gid, user->gid, user->gid) ||
 	    setresuid(user->uid, user->uid, user->uid))
 		return -1;
-	return 0;
-}
-
-/* Can @user read @path? Asked by a child that has become the user: modes, ACLs and mounts all
- * count. */
-static bool readable_as(const struct launch_user *user, const char *path)
-{
-	int status;
-	pid_t pid = fork();
-
-	if (pid < 0)
-		return false;
-	if (pid == 0) {
-		int fd = become(user) ? -1 : open(path, O_RDONLY);
-
-		_exit(fd < 0);
-	}
-	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-static int copy_file(const char *from, const char *to)
-{
-	struct stat st;
-	off_t offset = 0;
-	int in = open(from, O_RDONLY | O_CLOEXEC), out = -1, err = -1;
-
-	if (in < 0 || fstat(in, &st))
-		goto out;
-	unlink(to);
-	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
-	if (out < 0)
-		goto out;
-	while (offset < st.st_size)
-		if (sendfile(out, in, &offset, (size_t)(st.st_size - offset)) <= 0)
-			goto out;
-	err = fchmod(out, 0755);
-out:
-	if (in >= 0)
-		close(in);
-	if (out >= 0)
-		close(out);
-	return err;
-}
-
-static int agent_installed(char path[PATH_MAX])
-{
-	static const char *const places[] = {"/" AGENT_NAME, "/../lib/jis/" AGENT_NAME};
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
-
-	if (n < 0)
-		return -1;
-	self[n] = '\0';
-	slash = strrchr(self, '/');
-	*slash = '\0';
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (snprintf(path, PATH_MAX, "%s%s", self, places[i]) < PATH_MAX &&
-		    !access(path, R_OK))
-			return 0;
-	}
-	return -1;
-}
-
-int launch_agent_path(const struct launch_user *user, const char *directory, char path[PATH_MAX],
-		      char *why, size_t n)
-{
-	char installed[PATH_MAX];
-
-	if (agent_installed(installed)) {
-		snprintf(why, n, AGENT_NAME " is neither beside the jis program nor in ../lib/jis");
-		return -1;
-	}
-	snprintf(path, PATH_MAX, "%s", installed);
-	if (!strpbrk(path, " \t\"'") && readable_as(user, path))
-		return 0;
-	if (mkdir(directory, 0755) || chmod(directory, 0755) ||
-	    snprintf(path, PATH_MAX, "%s/" AGENT_NAME, directory) >= PATH_MAX ||
-	    copy_file(installed, path)) {
-		snprintf(why, n, "cannot copy %.200s to %.200s: %s", installed, directory,
-			 strerror(errno));
-		return -1;
-	}
-	if (!readable_as(user, path)) {
-		snprintf(why, n, "user %.60s can read neither %.200s nor a copy in %.200s",
-			 user->name, installed, directory);
-		unlink(path);
-		return -1;
-	}
 	return 0;
 }
 
@@ -235,7 +141,7 @@ static void run_child(char **argv, const struct launch_user *user, const struct 
 	if (files_before.rlim_max)
 		setrlimit(RLIMIT_NOFILE, &files_before);
 	set_environment(user, env);
-	if (!become(user))
+	if (!launch_become(user))
 		execvp(argv[0], argv);
 	err = errno;
 	if (write(error_fd, &err, sizeof(err)) != sizeof(err))

@@ -38,13 +38,8 @@ struct launch_env {
 /* launch_find - the file execvp() would run, into @path. Returns 0 or -1 (errno set). */
 int launch_find(const char *command, char path[PATH_MAX]);
 
-/*
- * launch_agent_path - the agent's path as @user can read it: beside the tool, in ../lib/jis, or a
- * copy in @directory, made for it, when the user cannot read it there or the path has a space.
- * Returns 0, or -1 with the reason in @why.
- */
-int launch_agent_path(const struct launch_user *user, const char *directory, char path[PATH_MAX],
-		      char *why, size_t n);
+/* launch_become - gives up root for @user. Returns 0 or -1 (errno set). */
+int launch_become(const struct launch_user *user);
 
 /* launch_raise_files - as many open files as the host allows, for us and not for the command. */
 void launch_raise_files(void);

@@ -3,7 +3,6 @@
  * `jis record`: runs a command, or watches running processes, and records them into a directory.
  * Owns the life of the session: signals, duration, the command's end, and what is said about it.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,10 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent_copy.h"
 #include "cli.h"
 #include "launch.h"
 #include "libjisctl/jisctl.h"
-#include "trace/manifest.h"
+#include "record_summary.h"
 
 #define MAX_PIDS 256
 
@@ -60,10 +60,9 @@ struct record {
 	uint64_t duration_ns;
 	struct launch_user user;
 	struct launch child;
-	char agent[PATH_MAX];
-	char agent_dir[64]; /* made for a copy of the agent; removed at the end */
-	int status;	    /* the command's exit status */
-	bool ended;	    /* the command has ended */
+	struct agent_copy agent;
+	int status; /* the command's exit status */
+	bool ended; /* the command has ended */
 	const char *reason;
 };
 
@@ -210,7 +209,7 @@ static int parse(struct record *r, int argc, char **argv)
 	};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "+o:p:u:qh", options, NULL)) != -1) {
+	while ((opt = cli_getopt(argc, argv, "+:o:p:u:qh", options)) != -1) {
 		if (opt == 'h') {
 			fputs(help, stdout);
 			return CLI_OK;
@@ -245,52 +244,15 @@ static char *command_line(char **argv)
 	return text;
 }
 
-#define AGENT_DIR_PREFIX "jis-agent-"
-
-static void remove_agent_dir(const char *directory)
-{
-	char path[PATH_MAX + 32];
-
-	snprintf(path, sizeof(path), "%s/libjisagent.so", directory);
-	unlink(path);
-	rmdir(directory);
-}
-
-/* Copies that killed recorders have left in @parent. */
-static void remove_stale_agents(const char *parent)
-{
-	DIR *d = opendir(parent);
-	struct dirent *e;
-
-	while (d && (e = readdir(d))) {
-		char path[PATH_MAX];
-		pid_t pid;
-
-		if (strncmp(e->d_name, AGENT_DIR_PREFIX, strlen(AGENT_DIR_PREFIX)))
-			continue;
-		pid = (pid_t)atoi(e->d_name + strlen(AGENT_DIR_PREFIX));
-		if (pid <= 0 || !kill(pid, 0) || errno != ESRCH)
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", parent, e->d_name);
-		remove_agent_dir(path);
-	}
-	if (d)
-		closedir(d);
-}
-
 /* The agent's path for JAVA_TOOL_OPTIONS; without it the kernel side is still recorded. */
 static const char *prepare_agent(struct record *r)
 {
-	const char *parent = access("/run", W_OK) ? "/tmp" : "/run";
 	char why[512];
 
 	if (r->no_agent)
 		return NULL;
-	remove_stale_agents(parent);
-	snprintf(r->agent_dir, sizeof(r->agent_dir), "%s/" AGENT_DIR_PREFIX "%d", parent,
-		 (int)getpid());
-	if (!launch_agent_path(&r->user, r->agent_dir, r->agent, why, sizeof(why)))
-		return r->agent;
+	if (!agent_copy_find(&r->agent, &r->user, why, sizeof(why)))
+		return r->agent.path;
 	cli_warn("JVMs will run without the agent, so only their kernel side is recorded: %s", why);
 	return NULL;
 }
@@ -444,56 +406,6 @@ static void wait_command(struct record *r)
 	} while (!r->ended);
 }
 
-static void warn_untold_jvms(const struct manifest *m)
-{
-	for (uint32_t i = 0; i < m->nr_processes; i++) {
-		const struct process_entry *p = &m->processes[i];
-
-		if (!p->directory && p->name && !strcmp(p->name, "java"))
-			cli_warn("process %u (java) ran without the agent, so its threads have no "
-				 "Java "
-				 "names: JAVA_TOOL_OPTIONS did not reach it (cleared environment, "
-				 "or "
-				 "-XX:+DisableAttachMechanism and the like)",
-				 p->pid);
-	}
-}
-
-static void summarise(struct record *r)
-{
-	int fd = open(r->options.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct jisctl_counts counts = {.size = sizeof(counts)};
-	struct loss_totals totals;
-	struct manifest *m;
-	char size[32], time[32];
-	int jvms = 0;
-
-	if (fd < 0 || manifest_load(fd, &m))
-		goto out;
-	totals = cli_manifest_totals(m);
-	jisctl_session_counts(r->session, &counts);
-	for (uint32_t i = 0; i < m->nr_processes; i++)
-		jvms += m->processes[i].vm_version != 0;
-	cli_note("%s: %s, %" PRIu64
-		 " records of %u processes (%d JVMs) and %u threads in %s, %" PRIu64 " lost",
-		 r->options.directory,
-		 cli_format_ns(time, sizeof(time),
-			       (m->end - m->begin) * 1e9 / (double)m->frequency),
-		 totals.stored, m->nr_processes, jvms, m->nr_threads,
-		 cli_format_bytes(size, sizeof(size), counts.bytes), totals.lost);
-	if (!r->no_agent && r->command) {
-		if (!jvms)
-			cli_note("no JVM ran under it: only the kernel side was recorded");
-		warn_untold_jvms(m);
-	}
-	if (totals.lost)
-		cli_warn_losses(m);
-	manifest_free(m);
-out:
-	if (fd >= 0)
-		close(fd);
-}
-
 static int record_session(struct record *r)
 {
 	int err, stop_err, status;
@@ -504,9 +416,8 @@ static int record_session(struct record *r)
 	} else {
 		status = r->command ? start_command(r) : start_pids(r);
 	}
-	if (status) {
-		r->reason = "nothing was run";
-		jisctl_session_stop(r->session, r->reason);
+	if (status) { /* nothing was run: nothing is left behind */
+		jisctl_session_discard(r->session);
 		return status;
 	}
 	cli_note("recording into %s with the %s backend%s", r->options.directory,
@@ -516,7 +427,7 @@ static int record_session(struct record *r)
 	if (stop_err && !err)
 		cli_error("%s: the trace could not be completed: %s", r->options.directory,
 			  strerror(-stop_err));
-	summarise(r);
+	record_summary(r->options.directory, r->session, r->command && !r->no_agent);
 	wait_command(r);
 	if (err || stop_err)
 		return CLI_FAILED;
@@ -576,8 +487,7 @@ int cmd_record(int argc, char **argv)
 	status = record_session(&r);
 	signalled_session = NULL;
 	jisctl_session_destroy(r.session);
-	if (r.agent_dir[0])
-		remove_agent_dir(r.agent_dir);
+	agent_copy_remove(&r.agent);
 	free(text);
 	return status;
 }

@@ -32,7 +32,7 @@ int cmd_recover(int argc, char **argv)
 	const char *path;
 	int opt, err;
 
-	while ((opt = getopt_long(argc, argv, "qh", options, NULL)) != -1) {
+	while ((opt = cli_getopt(argc, argv, ":qh", options)) != -1) {
 		switch (opt) {
 		case 'q':
 			cli_quiet = true;

@@ -296,7 +296,7 @@ int cmd_report(int argc, char **argv)
 	const char *path;
 	int opt, err;
 
-	while ((opt = getopt_long(argc, argv, "qh", options, NULL)) != -1) {
+	while ((opt = cli_getopt(argc, argv, ":qh", options)) != -1) {
 		err = 0;
 		if (opt == 'h') {
 			fputs(help, stdout);

@@ -13,6 +13,11 @@ static void put(struct json_object *o, const char *name, uint64_t value)
 	json_object_object_add(o, name, json_object_new_uint64(value));
 }
 
+static void put_text(struct json_object *o, const char *name, const char *text)
+{
+	json_object_object_add(o, name, json_object_new_string(text));
+}
+
 static void put_times(struct json_object *o, const struct report_times *t)
 {
 	struct json_object *states = json_object_new_object();
@@ -26,6 +31,15 @@ static void put_times(struct json_object *o, const struct report_times *t)
 	put(o, "wakeups", t->wakeups);
 	put(o, "woke", t->woke);
 	put(o, "wake_time", t->wake_time);
+}
+
+/* What threads and processes have in common. */
+static void put_who(struct json_object *o, uint32_t pid, const char *name,
+		    const struct report_times *times)
+{
+	put(o, "pid", pid);
+	put_text(o, "name", name);
+	put_times(o, times);
 }
 
 static const char *waker_kind(enum report_waker waker)
@@ -43,15 +57,11 @@ static struct json_object *thread_object(const struct report *r, uint32_t i)
 	struct json_object *o = json_object_new_object(), *waker = json_object_new_object();
 
 	put(o, "tid", entry->tid);
-	put(o, "pid", entry->pid);
-	json_object_object_add(o, "name", json_object_new_string(entry->name));
-	put_times(o, &t->times);
-	json_object_object_add(waker, "kind", json_object_new_string(waker_kind(t->waker)));
+	put_who(o, entry->pid, entry->name, &t->times);
+	put_text(waker, "kind", waker_kind(t->waker));
 	if (t->waker == REPORT_WAKER_THREAD) {
 		put(waker, "tid", r->info->threads[t->waker_index].entry->tid);
-		json_object_object_add(waker, "name",
-				       json_object_new_string(
-					       r->info->threads[t->waker_index].entry->name));
+		put_text(waker, "name", r->info->threads[t->waker_index].entry->name);
 	} else if (t->waker == REPORT_WAKER_FOREIGN) {
 		put(waker, "tid", t->waker_tid);
 	}
@@ -65,9 +75,7 @@ static struct json_object *process_object(const struct report *r, uint32_t i)
 	const struct report_process *p = &r->processes[i];
 	struct json_object *o = json_object_new_object();
 
-	put(o, "pid", r->info->processes[i].pid);
-	json_object_object_add(o, "name", json_object_new_string(r->info->processes[i].name));
-	put_times(o, &p->times);
+	put_who(o, r->info->processes[i].pid, r->info->processes[i].name, &p->times);
 	put(o, "threads", p->nr_threads);
 	put(o, "most_threads", p->most_threads);
 	put(o, "gc_count", p->gc_count);

@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "jis/agent.h"
 #include "jisctl.h"
 #include "unix_socket.h"
@@ -23,6 +24,12 @@
 /* So that no process can take all of the recorder's descriptors; one or two is what it needs. */
 #define AGENTS_PER_PROCESS 16
 #define NOTES_PER_AGENT 64
+/* Each pool leaves a directory. A process has one, and one more for each program it executes. */
+#define POOLS_PER_PROCESS 64
+#define POOLS_PER_SESSION 16384
+#define REFUSALS_TOLD 16
+/* So long nobody is accepted after there was no descriptor for it: the socket stays readable. */
+#define DEAF_NS 100000000ull
 #define MASK_ALL (~1ull) /* bit 0 is no event */
 
 struct agent {
@@ -34,6 +41,12 @@ struct agent {
 	uint32_t nr_notes;
 };
 
+/* How many pools a process has had. */
+struct asker {
+	pid_t pid;
+	uint32_t pools;
+};
+
 struct agent_server {
 	struct agent_server_config config;
 	struct unix_listener listener;
@@ -41,6 +54,11 @@ struct agent_server {
 	bool enabled;
 	uint32_t nr_agents, nr_pools;
 	struct agent *agents;
+	struct asker *askers;
+	uint32_t nr_askers, nr_pools_ever;
+	uint32_t nr_told;    /* refusals */
+	uint32_t nr_deaf;    /* times no descriptor was left */
+	uint64_t deaf_until; /* CLOCK_MONOTONIC; 0: the socket is listened to */
 };
 
 static void say(struct agent_server *s, int level, const char *format, ...)
@@ -126,7 +144,18 @@ static void refuse(struct agent_server *s, int fd, pid_t pid, const char *why)
 
 	snprintf(m.text, sizeof(m.text), "%s", why);
 	send_message(fd, &m, -1);
-	say(s, JISCTL_INFO, "process %d asked for a pool and was refused: %s", pid, why);
+	if (s->nr_told < REFUSALS_TOLD)
+		say(s, JISCTL_INFO, "process %d asked for a pool and was refused: %s", pid, why);
+	else if (s->nr_told == REFUSALS_TOLD)
+		say(s, JISCTL_INFO, "further processes that are refused a pool are left out");
+	s->nr_told++;
+}
+
+/* Refuses a target because there is too much of something; that is counted. */
+static void refuse_excess(struct agent_server *s, int fd, pid_t pid, const char *why)
+{
+	recorder_refused(s->config.recorder);
+	refuse(s, fd, pid, why);
 }
 
 static int agent_finish(struct agent_server *s, struct agent *a)
@@ -168,16 +197,57 @@ static uint32_t agents_of(const struct agent_server *s, pid_t pid)
 	return n;
 }
 
+/* Without a descriptor nobody can be accepted, nor told why: they wait, and so do we. */
+static void accept_failed(struct agent_server *s, int err)
+{
+	if (err != EMFILE && err != ENFILE && err != ENOBUFS && err != ENOMEM)
+		return; /* who asked is gone */
+	s->nr_deaf++;
+	s->deaf_until = clock_ns(CLOCK_MONOTONIC) + DEAF_NS;
+	epoll_ctl(s->epoll, EPOLL_CTL_DEL, s->listener.fd, NULL);
+}
+
+static void listen_again(struct agent_server *s)
+{
+	struct epoll_event ev = {.events = EPOLLIN};
+
+	if (!s->deaf_until || clock_ns(CLOCK_MONOTONIC) < s->deaf_until)
+		return;
+	if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->listener.fd, &ev) == 0)
+		s->deaf_until = 0;
+}
+
+static void tell_deaf(struct agent_server *s)
+{
+	char text[256];
+
+	if (!s->nr_deaf)
+		return;
+	snprintf(text, sizeof(text),
+		 "%u times no file descriptor was left for processes that asked for a pool: they "
+		 "waited, or went without; allow the recorder more (ulimit -n)",
+		 s->nr_deaf);
+	recorder_note(s->config.recorder, text);
+	say(s, JISCTL_WARNING, "%s", text);
+	s->nr_deaf = 0;
+}
+
 static void agent_accept(struct agent_server *s)
 {
 	struct epoll_event ev = {.events = EPOLLIN | EPOLLRDHUP};
-	int fd = accept4(s->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	bool low = recorder_descriptors_low(s->config.recorder);
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
 	struct agent *a;
+	int fd = -1;
 
-	if (fd < 0)
+	errno = EMFILE;
+	if (!low)
+		fd = accept4(s->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd < 0) {
+		accept_failed(s, errno);
 		return;
+	}
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len))
 		peer.pid = 0;
 	if (!peer.pid || !s->config.is_target(s->config.ctx, peer.pid)) {
@@ -185,11 +255,11 @@ static void agent_accept(struct agent_server *s)
 		goto out_close;
 	}
 	if (s->nr_agents == AGENTS_MAX) {
-		refuse(s, fd, peer.pid, "too many processes have a pool");
+		refuse_excess(s, fd, peer.pid, "too many processes have a pool");
 		goto out_close;
 	}
 	if (agents_of(s, peer.pid) == AGENTS_PER_PROCESS) {
-		refuse(s, fd, peer.pid, "it has too many connections");
+		refuse_excess(s, fd, peer.pid, "it has too many connections");
 		goto out_close;
 	}
 	a = calloc(1, sizeof(*a));
@@ -242,15 +312,57 @@ static int pool_make(struct agent_server *s, struct agent *a, const struct jis_a
 	return err;
 }
 
+/* The books of process @pid, made when it is new; NULL: no memory. */
+static struct asker *asker_of(struct agent_server *s, pid_t pid)
+{
+	struct asker *more;
+	uint32_t i;
+
+	for (i = 0; i < s->nr_askers; i++)
+		if (s->askers[i].pid == pid)
+			return &s->askers[i];
+	more = realloc(s->askers, (s->nr_askers + 1) * sizeof(*more));
+	if (!more)
+		return NULL;
+	s->askers = more;
+	more[s->nr_askers] = (struct asker){.pid = pid};
+	return &more[s->nr_askers++];
+}
+
+/* Why process @pid may have no further pool, or NULL: it may, and that is written down. */
+static const char *pool_denied(struct agent_server *s, pid_t pid)
+{
+	struct asker *asker;
+
+	if (s->nr_pools_ever == POOLS_PER_SESSION)
+		return "too many processes have had a pool";
+	asker = asker_of(s, pid);
+	if (!asker)
+		return strerror(ENOMEM);
+	if (asker->pools == POOLS_PER_PROCESS)
+		return "it has had too many pools";
+	asker->pools++;
+	s->nr_pools_ever++;
+	return NULL;
+}
+
 static void on_hello(struct agent_server *s, struct agent *a, const struct jis_agent_message *m)
 {
 	struct jis_agent_message welcome = {.type = JIS_AGENT_WELCOME,
 					    .features = JIS_FEATURES_DEFAULT};
-	int err = pool_make(s, a, m);
+	const char *why = pool_denied(s, a->pid);
+	int err;
 
+	if (why) {
+		refuse_excess(s, a->fd, a->pid, why);
+		return;
+	}
+	err = pool_make(s, a, m);
 	if (err) {
-		say(s, JISCTL_WARNING, "process %d gets no pool: %s", a->pid, strerror(-err));
-		refuse(s, a->fd, a->pid, strerror(-err));
+		if (s->nr_told < REFUSALS_TOLD)
+			say(s, JISCTL_WARNING, "process %d gets no pool: %s", a->pid,
+			    strerror(-err));
+		refuse_excess(s, a->fd, a->pid, strerror(-err));
 		return;
 	}
 	welcome.pool_size = pool_bytes(a->pool);
@@ -338,6 +450,7 @@ int agent_server_drain(struct agent_server *s, bool flush)
 	int fullest = 0, n, err = 0;
 	struct agent *a;
 
+	listen_again(s);
 	for (a = s->agents; a; a = a->next) {
 		if (!a->pool)
 			continue;
@@ -376,6 +489,7 @@ int agent_server_finish(struct agent_server *s)
 	int err = 0, e;
 
 	unix_unlisten(&s->listener);
+	tell_deaf(s);
 	while (s->agents) {
 		e = agent_end(s, s->agents);
 		err = err ? err : e;
@@ -390,5 +504,6 @@ void agent_server_close(struct agent_server *s)
 	agent_server_finish(s);
 	if (s->epoll >= 0)
 		close(s->epoll);
+	free(s->askers);
 	free(s);
 }

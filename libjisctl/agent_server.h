@@ -38,7 +38,8 @@ int agent_server_run(struct agent_server *s);
 /* Whether processes may write: follows start, pause, resume. */
 void agent_server_enable(struct agent_server *s, bool on);
 
-/* Empties all pools: full packets, or with @flush also what open ones hold. Returns how many
+/* To be called time and again: who could not be accepted for want of descriptors is tried again.
+ * Empties all pools: full packets, or with @flush also what open ones hold. Returns how many
  * packets were full, as a share of the pools' in 1/256 (of the fullest pool), or -errno. */
 int agent_server_drain(struct agent_server *s, bool flush);
 

@@ -21,8 +21,14 @@
 #define CLIENT_TIMEOUT_S 10
 #define REQUEST_TIMEOUT_MS 200
 
+static int spare_open(void)
+{
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 int control_open(struct control_server *s, int dirfd)
 {
+	s->spare = spare_open();
 	return unix_listen_at(&s->listener, dirfd, CONTROL_SOCKET);
 }
 
@@ -51,19 +57,36 @@ static void serve(struct control_server *s, int fd)
 		return; /* who asked is gone */
 }
 
+/* Takes a connection. Where no descriptor is left, the spare one's place is for it. */
+static int take(struct control_server *s)
+{
+	int fd = accept4(s->listener.fd, NULL, NULL, SOCK_CLOEXEC);
+
+	if (fd >= 0 || (errno != EMFILE && errno != ENFILE) || s->spare < 0)
+		return fd;
+	close(s->spare);
+	s->spare = -1;
+	return accept4(s->listener.fd, NULL, NULL, SOCK_CLOEXEC);
+}
+
 void control_run(struct control_server *s)
 {
 	int fd;
 
-	while ((fd = accept4(s->listener.fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+	while ((fd = take(s)) >= 0) {
 		serve(s, fd);
 		close(fd);
+		if (s->spare < 0)
+			s->spare = spare_open();
 	}
 }
 
 void control_close(struct control_server *s)
 {
 	unix_unlisten(&s->listener);
+	if (s->spare >= 0)
+		close(s->spare);
+	s->spare = -1;
 }
 
 static int ask(int fd, const char *command, struct control_reply *reply)

@@ -24,6 +24,7 @@ struct control_reply {
 
 struct control_server {
 	struct unix_listener listener;
+	int spare; /* a descriptor kept for a command when there are no others; -1: none */
 	/* Does @command; @text: the reply, CONTROL_TEXT_MAX bytes. Returns 0 or -errno. */
 	int (*command)(void *ctx, const char *command, char *text);
 	void *ctx;

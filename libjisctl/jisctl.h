@@ -88,6 +88,14 @@ void jisctl_session_wake(struct jisctl_session *s);
  */
 int jisctl_session_stop(struct jisctl_session *s, const char *reason);
 
+/**
+ * jisctl_session_discard - instead of stop(), when nothing was recorded after all: removes what the
+ * session has made in its directory, and the directory if the session made it and nothing else is
+ * in it.
+ * Returns 0, or -EINVAL when the session has been stopped.
+ */
+int jisctl_session_discard(struct jisctl_session *s);
+
 struct jisctl_counts {
 	size_t size;
 	uint64_t produced, stored, lost; /* records; produced as last read */

@@ -5,6 +5,7 @@
 #include "packet_walk.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "trace/event_info.h"
@@ -16,6 +17,7 @@ void packet_walk_begin(struct packet_walk *w, const struct jis_packet_header *pa
 	w->last = packet->timestamp_begin;
 	w->records = 0;
 	w->time_max = time_max;
+	w->lost_max = UINT64_MAX;
 	w->told = NULL;
 }
 
@@ -49,14 +51,17 @@ static int header_read(const struct packet_walk *w, const uint8_t *p, uint32_t r
 	return 16;
 }
 
-/* A lost_records at @payload, which is sound. */
-static void told_add(uint64_t *told, const uint8_t *payload)
+/* A lost_records at @payload, of the right size. Returns whether it can be believed. */
+static bool told_add(const struct packet_walk *w, const uint8_t *payload)
 {
 	struct jis_ev_lost_records ev;
 
 	memcpy(&ev, payload, sizeof(ev));
-	if (ev.type < JIS_MAX_EVENT_ID)
-		told[ev.type] += ev.count;
+	if (ev.count > w->lost_max)
+		return false;
+	if (w->told && ev.type < JIS_MAX_EVENT_ID)
+		w->told[ev.type] += ev.count;
+	return true;
 }
 
 int packet_walk_run(struct packet_walk *w, const struct jis_packet_header *packet, uint32_t end,
@@ -80,13 +85,13 @@ int packet_walk_run(struct packet_walk *w, const struct jis_packet_header *packe
 		payload = event_payload_size(info, p + header, room - (uint32_t)header);
 		if (payload < 0)
 			return -EBADMSG;
+		if (id == JIS_EV_lost_records && !told_add(w, p + header))
+			return -EBADMSG;
 		w->offset += (uint32_t)(header + payload);
 		w->last = time;
 		w->records++;
 		if (stored)
 			stored[id]++;
-		if (w->told && id == JIS_EV_lost_records)
-			told_add(w->told, p + header);
 	}
 	return 0;
 }

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "host.h"
+#include "lost.h"
 #include "pool_private.h"
 #include "trace/write.h"
 
@@ -114,6 +116,7 @@ int pool_create(const struct pool_config *config, const struct pool_sink *sink, 
 	p->config = *config;
 	p->sink = *sink;
 	p->fd = -1;
+	p->begin = clock_ns(CLOCK_MONOTONIC);
 	err = layout(p);
 	if (err)
 		goto err_close;
@@ -174,9 +177,39 @@ void pool_mask_set(struct pool *p, uint64_t mask)
 	__atomic_store_n(&pool_header(p)->event_mask, mask, __ATOMIC_RELAXED);
 }
 
-uint64_t pool_no_slot(const struct pool *p, uint32_t id)
+/* So many more are let pass, so that nobody is in doubt who has just begun. */
+#define PLAUSIBLE_SLACK 1000000u
+
+uint64_t pool_plausible(const struct pool *p)
 {
-	return __atomic_load_n(&pool_header(p)->no_slot[id], __ATOMIC_RELAXED);
+	return clock_ns(CLOCK_MONOTONIC) - p->begin + PLAUSIBLE_SLACK;
+}
+
+int pool_no_slot(const struct pool *p, uint32_t id, uint64_t *n)
+{
+	uint64_t many = __atomic_load_n(&pool_header(p)->no_slot[id], __ATOMIC_RELAXED);
+
+	*n = 0;
+	if (many && many / host_possible_cpus() > pool_plausible(p))
+		return -ERANGE;
+	*n = many;
+	return 0;
+}
+
+/* What the writer says of type @id. Returns false, and nothing, when that cannot be. */
+static bool counters_read(const struct pool *p, uint32_t slot, int id, uint64_t *produced,
+			  uint64_t *lost)
+{
+	const struct jis_slot *shared = pool_shared_slot(p, slot);
+	uint64_t most = pool_plausible(p);
+
+	*lost = __atomic_load_n(&shared->lost[id], __ATOMIC_RELAXED);
+	*produced = __atomic_load_n(&shared->produced[id], __ATOMIC_ACQUIRE);
+	/* It may have been killed between the two. */
+	if (*produced <= most && *lost <= *produced + 1)
+		return true;
+	*produced = *lost = 0;
+	return false;
 }
 
 int pool_flush(struct pool *p)
@@ -189,19 +222,20 @@ int pool_flush(struct pool *p)
 void pool_counts(const struct pool *p, uint32_t slot, struct pool_counts *out)
 {
 	const struct pool_slot *s = &p->slots[slot];
-	const struct jis_slot *shared = pool_shared_slot(p, slot);
 	int i;
 
 	memset(out, 0, sizeof(*out));
 	out->damaged = s->damaged;
 	out->used = s->used;
+	out->counters_damaged = s->counters_damaged;
 	memcpy(out->stored, s->stored, sizeof(out->stored));
 	for (i = 1; i < JIS_MAX_EVENT_ID; i++) {
-		out->produced[i] =
-			s->settled ? s->produced[i]
-				   : __atomic_load_n(&shared->produced[i], __ATOMIC_RELAXED);
-		out->lost[i] = s->settled ? s->lost[i]
-					  : __atomic_load_n(&shared->lost[i], __ATOMIC_RELAXED);
+		if (s->settled) {
+			out->produced[i] = s->produced[i];
+			out->lost[i] = s->lost[i];
+		} else {
+			counters_read(p, slot, i, &out->produced[i], &out->lost[i]);
+		}
 	}
 }
 
@@ -212,15 +246,13 @@ void pool_counts(const struct pool *p, uint32_t slot, struct pool_counts *out)
 static void slot_settle(struct pool *p, uint32_t slot)
 {
 	struct pool_slot *s = &p->slots[slot];
-	const struct jis_slot *shared = pool_shared_slot(p, slot);
 	int i;
 
 	for (i = 1; i < JIS_MAX_EVENT_ID; i++) {
-		uint64_t produced = __atomic_load_n(&shared->produced[i], __ATOMIC_RELAXED);
-		uint64_t lost = __atomic_load_n(&shared->lost[i], __ATOMIC_RELAXED);
+		uint64_t produced, lost;
 
-		if (produced >> 56 || lost >> 56) /* nobody counts that far */
-			produced = lost = 0;
+		if (!counters_read(p, slot, i, &produced, &lost))
+			s->counters_damaged = true;
 		if (produced > s->stored[i] + lost)
 			lost = produced - s->stored[i];
 		s->lost[i] = lost;
@@ -235,35 +267,27 @@ static int slot_tell_lost(struct pool *p, uint32_t slot, struct packet_builder *
 	struct pool_slot *s = &p->slots[slot];
 	const struct jis_slot *shared = pool_shared_slot(p, slot);
 	uint64_t now = clock_now(p->config.clock) - p->config.base;
+	uint64_t first = __atomic_load_n(&shared->lost_first, __ATOMIC_RELAXED);
+	uint64_t told[JIS_MAX_EVENT_ID];
 	struct jis_packet_header *packet;
-	int i, told = 0, err;
+	uint32_t i, added;
+	int err;
 
-	for (i = 1; i < JIS_MAX_EVENT_ID; i++) {
-		struct jis_ev_lost_records ev = {.type = (uint32_t)i, .last = now};
-		uint64_t before = __atomic_load_n(&shared->lost_told[i], __ATOMIC_RELAXED);
-
-		if (s->lost[i] <= before || before >> 56)
-			continue;
-		ev.count = s->lost[i] - before;
-		ev.first = __atomic_load_n(&shared->lost_first, __ATOMIC_RELAXED);
-		if (!ev.first || ev.first > now)
-			ev.first = s->end < now ? s->end : now;
-		told += packet_builder_add(b, JIS_EV_lost_records, now, &ev, sizeof(ev), NULL) == 0;
-	}
-	for (i = 1, b->discarded = 0; i < JIS_MAX_EVENT_ID; i++)
-		b->discarded += s->lost[i];
+	for (i = 0; i < JIS_MAX_EVENT_ID; i++)
+		told[i] = __atomic_load_n(&shared->lost_told[i], __ATOMIC_RELAXED);
+	if (!first || first > now)
+		first = s->end < now ? s->end : now;
+	added = lost_tell(b, s->lost, told, first, now, s->discarded);
 	packet = packet_builder_close(b, 0);
 	if (!packet)
 		return 0;
 	packet->flags |= JIS_PACKET_RECOVERED;
-	if (packet->events_discarded < s->discarded)
-		packet->events_discarded = s->discarded;
 	err = p->sink.packet(p->sink.ctx, slot, packet, 0, false);
 	if (err)
-		return err;
+		return err == -EMFILE ? 0 : err;
 	s->used = true;
-	s->stored[JIS_EV_lost_records] += (uint64_t)told;
-	s->produced[JIS_EV_lost_records] += (uint64_t)told;
+	s->stored[JIS_EV_lost_records] += added;
+	s->produced[JIS_EV_lost_records] += added;
 	return 0;
 }
 

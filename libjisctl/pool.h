@@ -35,7 +35,7 @@ struct pool_sink {
 	 * A sound packet of @slot, valid during the call. @open: it may come again, grown, with the
 	 * same packet_seq; @skip: bytes of content that were told before. packet_seq counts from 1
 	 * (0 is for the empty packet that begins the stream). An error ends the drain; the packet
-	 * counts as not stored.
+	 * counts as not stored. -EMFILE: only this packet cannot be stored, and is lost.
 	 */
 	int (*packet)(void *ctx, uint32_t slot, const struct jis_packet_header *packet,
 		      uint32_t skip, bool open);
@@ -47,8 +47,10 @@ struct pool_counts {
 	uint64_t produced[JIS_MAX_EVENT_ID];
 	uint64_t stored[JIS_MAX_EVENT_ID];
 	uint64_t lost[JIS_MAX_EVENT_ID];
-	uint64_t damaged; /* packets refused, or cut where a record made no sense */
-	bool used;	  /* a packet of it was stored */
+	uint64_t damaged;      /* packets refused, or cut where a record made no sense */
+	bool used;	       /* a packet of it was stored */
+	bool counters_damaged; /* what the writer counted cannot be: lost has only what is missing
+				*/
 };
 
 /**
@@ -81,8 +83,9 @@ int pool_finish(struct pool *p);
 /* What is known of @slot; before pool_finish() `produced` and `lost` are as the writer says. */
 void pool_counts(const struct pool *p, uint32_t slot, struct pool_counts *out);
 
-/* Records dropped because no slot was free; all of type @id. */
-uint64_t pool_no_slot(const struct pool *p, uint32_t id);
+/* Records dropped because no slot was free; all of type @id. Returns 0, or -ERANGE: there cannot be
+ * so many. */
+int pool_no_slot(const struct pool *p, uint32_t id, uint64_t *n);
 
 void pool_close(struct pool *p);
 

@@ -40,11 +40,18 @@ static bool header_sound(const struct pool *p, uint32_t slot, const struct jis_p
 	       h->timestamp_begin >= s->end && h->timestamp_begin <= now + TIME_SLACK;
 }
 
+static void walk_begin(const struct pool *p, struct packet_walk *walk,
+		       const struct jis_packet_header *h, uint64_t now)
+{
+	packet_walk_begin(walk, h, now + TIME_SLACK);
+	walk->lost_max = pool_plausible(p);
+}
+
 /* Replaces what the writer said of the packet by what we found. */
 static void header_normalise(const struct pool *p, struct pool_slot *s, struct jis_packet_header *h,
 			     const struct packet_walk *walk, uint32_t flags)
 {
-	if (h->events_discarded >> 56 || h->events_discarded < s->discarded)
+	if (h->events_discarded > pool_plausible(p) || h->events_discarded < s->discarded)
 		h->events_discarded = s->discarded;
 	s->discarded = h->events_discarded;
 	h->timestamp_end = walk->last;
@@ -63,7 +70,10 @@ static void counts_add(uint64_t *to, const uint64_t *what, int sign)
 		to[i] += sign > 0 ? what[i] : -what[i];
 }
 
-/* Hands the packet in the copy, walked by @walk, to the sink. */
+#define NOT_STORED 1
+
+/* Hands the packet in the copy, walked by @walk, to the sink. Returns 0, NOT_STORED or its error.
+ */
 static int packet_store(struct pool *p, uint32_t slot, const struct packet_walk *walk,
 			const uint64_t *counts, uint32_t skip, bool open)
 {
@@ -73,7 +83,7 @@ static int packet_store(struct pool *p, uint32_t slot, const struct packet_walk 
 
 	err = p->sink.packet(p->sink.ctx, slot, h, skip, open);
 	if (err)
-		return err;
+		return err == -EMFILE ? NOT_STORED : err;
 	s->used = true;
 	counts_add(s->stored, counts, 1);
 	return 0;
@@ -119,7 +129,7 @@ static int full_check(struct pool *p, uint32_t slot, struct packet_walk *walk, u
 		s->damaged++;
 		bytes = p->packet_size;
 	}
-	packet_walk_begin(walk, h, now + TIME_SLACK);
+	walk_begin(p, walk, h, now);
 	if (packet_walk_run(walk, h, (uint32_t)bytes, counts))
 		s->damaged++;
 	return 0;
@@ -148,7 +158,7 @@ static int full_store(struct pool *p, const struct pool_full *f)
 		counts_add(s->stored, s->open_counts, 1);
 	s->next_seq = seq + 1;
 	s->end = walk.last;
-	return err;
+	return err == NOT_STORED ? 0 : err;
 }
 
 static int full_compare(const void *a, const void *b)
@@ -228,7 +238,7 @@ static int open_copy(struct pool *p, uint32_t slot, uint32_t index, struct packe
 		pool_open_commit(&p->slots[slot]);
 	if (!header_sound(p, slot, h, now))
 		return -EBADMSG;
-	packet_walk_begin(walk, h, now + TIME_SLACK);
+	walk_begin(p, walk, h, now);
 	packet_walk_run(walk, h, p->packet_size, NULL);
 	end = walk->offset;
 	if (!walk->records)
@@ -236,7 +246,7 @@ static int open_copy(struct pool *p, uint32_t slot, uint32_t index, struct packe
 	memcpy(p->copy, pool_packet(p, index), end);
 	if (!header_sound(p, slot, h, now))
 		return -EBADMSG;
-	packet_walk_begin(walk, h, now + TIME_SLACK);
+	walk_begin(p, walk, h, now);
 	packet_walk_run(walk, h, end, counts);
 	return walk->records ? 0 : -EAGAIN;
 }
@@ -276,10 +286,12 @@ static int open_store(struct pool *p, uint32_t slot, uint32_t index)
 	err = packet_store(p, slot, &walk, counts, (uint32_t)skip, !p->final);
 	if (err && skip)
 		counts_add(s->stored, s->open_counts, 1);
+	if (err == NOT_STORED && !p->final)
+		return 0; /* the next flush may be luckier */
 	if (p->final || err) {
 		s->next_seq = seq + 1;
 		s->end = walk.last;
-		return err;
+		return err == NOT_STORED ? 0 : err;
 	}
 	s->open = true;
 	s->open_index = index;

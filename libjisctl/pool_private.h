@@ -23,7 +23,7 @@ struct pool_slot {
 	uint64_t open_end;    /* time of its last record */
 	uint64_t open_counts[JIS_MAX_EVENT_ID];
 	/* After pool_finish() */
-	bool settled;
+	bool settled, counters_damaged;
 	uint64_t produced[JIS_MAX_EVENT_ID];
 	uint64_t lost[JIS_MAX_EVENT_ID];
 };
@@ -38,6 +38,7 @@ struct pool {
 	struct pool_config config;
 	struct pool_sink sink;
 	int fd;
+	uint64_t begin; /* CLOCK_MONOTONIC, when it was made */
 	uint8_t *memory;
 	/* The recorder's own copy of the layout */
 	uint64_t total, slots_offset, states_offset, packets_offset;
@@ -67,6 +68,12 @@ static inline uint8_t *pool_packet(const struct pool *p, uint32_t index)
 {
 	return p->memory + p->packets_offset + (uint64_t)index * p->packet_size;
 }
+
+/*
+ * The most records of one thread that there can be: one a nanosecond since the pool was made. What
+ * a writer says beyond that is nonsense, and not believed.
+ */
+uint64_t pool_plausible(const struct pool *p);
 
 /* What was stored of the slot's open packet is all there will be of it. */
 void pool_open_commit(struct pool_slot *s);

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lost.h"
 #include "packet_walk.h"
 #include "proc.h"
 #include "recorder_private.h"
@@ -42,7 +43,8 @@ static bool directory_empty(int fd)
 
 static int directory_make(struct recorder *r)
 {
-	if (mkdir(r->directory, 0755) && errno != EEXIST)
+	r->made_directory = mkdir(r->directory, 0755) == 0;
+	if (!r->made_directory && errno != EEXIST)
 		return -errno;
 	r->dirfd = open(r->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (r->dirfd < 0)
@@ -54,6 +56,7 @@ static int directory_make(struct recorder *r)
 		return -EEXIST;
 	if (mkdirat(r->dirfd, "kernel", 0755))
 		return -errno;
+	r->made_kernel = true;
 	r->kernel_fd = openat(r->dirfd, "kernel", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return r->kernel_fd < 0 ? -errno : 0;
 }
@@ -96,7 +99,7 @@ static int reserve_make(struct recorder *r)
 	return r->reserve_fd < 0 ? -errno : reserve_grow(r);
 }
 
-static void reserve_drop(struct recorder *r)
+void recorder_reserve_drop(struct recorder *r)
 {
 	if (r->reserve_fd < 0)
 		return;
@@ -115,10 +118,14 @@ int recorder_fail(struct recorder *r, int err)
 int recorder_stream_make(struct recorder *r, struct recorder_stream *s, int dirfd,
 			 const char *directory, const char *name)
 {
+	int err;
+
 	if (s->writer)
 		return 0;
-	snprintf(s->path, sizeof(s->path), "%s/%s", directory, name);
-	return stream_writer_create(dirfd, name, &s->writer);
+	err = stream_writer_create(dirfd, name, &s->writer);
+	if (!err)
+		snprintf(s->path, sizeof(s->path), "%s/%s", directory, name);
+	return err;
 }
 
 /* Writes @packet; counts packets and bytes, not records. */
@@ -242,6 +249,7 @@ int recorder_create(const struct recorder_params *params, struct recorder **out)
 	return 0;
 
 err_close:
+	recorder_discard(r);
 	recorder_close(r);
 	return err;
 }
@@ -342,7 +350,6 @@ static void stream_tell_lost(struct recorder *r, struct recorder_stream *s, uint
 {
 	struct jis_packet_header *packet;
 	struct packet_builder b;
-	uint32_t i;
 
 	if (r->error || !s->writer ||
 	    packet_builder_init(&b, OWN_PACKET, s->stream_class, s->instance,
@@ -351,20 +358,8 @@ static void stream_tell_lost(struct recorder *r, struct recorder_stream *s, uint
 	b.sequence = s->next_seq;
 	b.last = s->end;
 	b.proto.flags = JIS_PACKET_RECOVERED;
-	for (i = 0; i < JIS_MAX_EVENT_ID; i++) {
-		struct jis_ev_lost_records ev = {.type = i, .first = s->end};
-
-		if (s->lost[i] <= s->told[i])
-			continue;
-		ev.count = s->lost[i] - s->told[i];
-		ev.last = now > s->end ? now : s->end;
-		if (packet_builder_add(&b, JIS_EV_lost_records, now, &ev, sizeof(ev), NULL) == 0)
-			s->produced[JIS_EV_lost_records]++;
-	}
-	for (i = 0; i < JIS_MAX_EVENT_ID; i++)
-		b.discarded += s->lost[i];
-	if (b.discarded < s->discarded)
-		b.discarded = s->discarded;
+	s->produced[JIS_EV_lost_records] +=
+		lost_tell(&b, s->lost, s->told, s->end, now, s->discarded);
 	packet = packet_builder_close(&b, 0);
 	if (packet)
 		stream_packet(r, s, packet);
@@ -440,7 +435,7 @@ int recorder_finish(struct recorder *r, uint64_t begin, uint64_t end, const char
 	uint32_t i;
 	int err;
 
-	reserve_drop(r);
+	recorder_reserve_drop(r);
 	r->finishing = true;
 	recorder_flush(r);
 	for (i = 0; i < r->params.nr_cpus; i++)
@@ -483,7 +478,7 @@ void recorder_close(struct recorder *r)
 	free(r->command);
 	if (r->kernel_fd >= 0)
 		close(r->kernel_fd);
-	reserve_drop(r);
+	recorder_reserve_drop(r);
 	if (r->dirfd >= 0)
 		close(r->dirfd);
 	free(r);

@@ -66,6 +66,13 @@ struct recorder_process_params {
 };
 int recorder_process_add(struct recorder *r, const struct recorder_process_params *params,
 			 struct recorder_process **out);
+/* Are there so few file descriptors left that processes must not take them? */
+bool recorder_descriptors_low(const struct recorder *r);
+/* A process asked for a pool and got none: counted for the manifest. */
+void recorder_refused(struct recorder *r);
+/* Writes the provisional manifest where processes came since, but not too often: to be called time
+ * and again. */
+void recorder_manifest_due(struct recorder *r);
 /* The sink of its pool: ctx is the struct recorder_process. */
 int recorder_process_packet(void *ctx, uint32_t slot, const struct jis_packet_header *packet,
 			    uint32_t skip, bool open);
@@ -91,6 +98,12 @@ void recorder_kernel_end(struct recorder *r, uint32_t cpu, const struct backend_
  * @begin, @end: rebased ticks of start and stop. Returns 0 or the first error of the whole run.
  */
 int recorder_finish(struct recorder *r, uint64_t begin, uint64_t end, const char *reason);
+
+/**
+ * recorder_discard - removes what this recorder has made: its files, and the directory if it made
+ * it and nothing else is in it. For a recording that never began; then comes recorder_close().
+ */
+void recorder_discard(struct recorder *r);
 
 /* Frees all; what was not finished stays as it is, for `jis recover`. */
 void recorder_close(struct recorder *r);

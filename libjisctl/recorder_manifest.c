@@ -75,6 +75,28 @@ int recorder_metadata(struct recorder *r, const struct recorder_process *p)
 	return err;
 }
 
+/* Processes may come as fast as they can: the manifest may take a tenth of the time, and no more.
+ */
+#define MANIFEST_EVERY_NS 100000000ull
+#define MANIFEST_SHARE 10u
+
+void recorder_refused(struct recorder *r)
+{
+	r->refused++;
+}
+
+void recorder_manifest_due(struct recorder *r)
+{
+	uint64_t begin = clock_ns(CLOCK_MONOTONIC), wait;
+
+	if (!r->manifest_dirty || begin < r->manifest_next)
+		return;
+	if (recorder_manifest(r, false, r->clocks[0].ticks, r->clocks[0].ticks, NULL) == 0)
+		r->manifest_dirty = false;
+	wait = (clock_ns(CLOCK_MONOTONIC) - begin) * MANIFEST_SHARE;
+	r->manifest_next = begin + (wait > MANIFEST_EVERY_NS ? wait : MANIFEST_EVERY_NS);
+}
+
 static void fill_facts(struct recorder *r, struct manifest *m)
 {
 	const struct recorder_params *p = &r->params;
@@ -102,6 +124,7 @@ static void fill_facts(struct recorder *r, struct manifest *m)
 	m->nr_cpus = p->nr_cpus;
 	m->flush_ms = p->flush_ms;
 	m->all_switches = p->all_switches;
+	m->refused = r->refused;
 }
 
 static int fill_lists(struct recorder *r, struct manifest *m)
@@ -139,6 +162,7 @@ static void add_stream(struct manifest *m, const struct recorder_stream *s)
 	e->stream_class = s->stream_class;
 	e->instance = s->instance;
 	e->packets = s->packets;
+	e->next_seq = s->next_seq;
 	memcpy(e->produced, s->produced, sizeof(e->produced));
 	memcpy(e->stored, s->stored, sizeof(e->stored));
 	memcpy(e->lost, s->lost, sizeof(e->lost));

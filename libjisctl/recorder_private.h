@@ -47,12 +47,16 @@ struct recorder {
 	struct recorder_params params;
 	char *directory, *command;
 	int dirfd, kernel_fd, reserve_fd;
-	uint64_t reserved;	      /* bytes kept for the end */
-	struct recorder_stream *cpus; /* params.nr_cpus */
+	bool made_directory, made_kernel; /* by us, so they are ours to remove */
+	uint64_t reserved;		  /* bytes kept for the end */
+	struct recorder_stream *cpus;	  /* params.nr_cpus */
 	struct recorder_stream own;
 	struct packet_builder builder; /* of the own stream */
 	struct recorder_process *processes, **last_process;
 	uint32_t nr_processes;
+	uint64_t refused;	/* times a process asked for a pool and got none */
+	bool manifest_dirty;	/* processes came since the manifest was written */
+	uint64_t manifest_next; /* CLOCK_MONOTONIC: not to be written before */
 	struct thread_table *threads;
 	struct clock_sample clocks[CLOCKS_MAX];
 	uint32_t nr_clocks;
@@ -73,6 +77,8 @@ int recorder_stream_put(struct recorder *r, struct recorder_stream *s,
 			const struct jis_packet_header *packet, bool open);
 void recorder_stream_close(struct recorder *r, struct recorder_stream *s);
 void recorder_process_free(struct recorder_process *p);
+/* Gives back the room kept for the end. */
+void recorder_reserve_drop(struct recorder *r);
 
 /* Writes the manifest; @complete: the last one, with the tables. */
 int recorder_manifest(struct recorder *r, bool complete, uint64_t begin, uint64_t end,

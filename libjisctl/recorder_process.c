@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -69,8 +70,28 @@ int recorder_process_add(struct recorder *r, const struct recorder_process_param
 	r->nr_processes++;
 	*out = p;
 	/* So that `jis recover` knows it. */
-	recorder_manifest(r, false, r->clocks[0].ticks, r->clocks[0].ticks, NULL);
+	r->manifest_dirty = true;
+	recorder_manifest_due(r);
 	return 0;
+}
+
+/* For the kernel's streams, the manifest, and what backends look up. */
+#define DESCRIPTORS_KEPT 16u
+
+bool recorder_descriptors_low(const struct recorder *r)
+{
+	rlim_t kept = r->params.nr_cpus + DESCRIPTORS_KEPT;
+	struct rlimit files;
+	int lowest = fcntl(r->dirfd, F_DUPFD_CLOEXEC, 0);
+
+	if (lowest < 0)
+		return true;
+	close(lowest);
+	if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur == RLIM_INFINITY)
+		return false;
+	if (kept > files.rlim_cur / 2)
+		kept = files.rlim_cur / 2;
+	return (rlim_t)lowest >= files.rlim_cur - kept;
 }
 
 /* The stream of @slot, made when it is new. */
@@ -108,9 +129,13 @@ static int slot_begin(struct recorder_process *p, struct recorder_stream *s,
 	char name[32] = "dict";
 	int err;
 
+	if (recorder_descriptors_low(p->r))
+		return -EMFILE;
 	if (s->instance != JIS_POOL_DICT_SLOT)
 		snprintf(name, sizeof(name), "slot-%llu", (unsigned long long)s->instance);
 	err = recorder_stream_make(p->r, s, p->dirfd, p->directory, name);
+	if (err == -EMFILE || err == -ENFILE)
+		return -EMFILE;
 	if (err)
 		return recorder_fail(p->r, err);
 	empty.timestamp_end = empty.timestamp_begin;
@@ -136,7 +161,7 @@ int recorder_process_packet(void *ctx, uint32_t slot, const struct jis_packet_he
 	if (!s->writer) {
 		err = slot_begin(p, s, packet);
 		if (err)
-			return err;
+			return err; /* -EMFILE costs this packet, and no more */
 	}
 	err = recorder_stream_put(p->r, s, packet, open);
 	if (err)
@@ -154,22 +179,56 @@ static uint64_t sum(const uint64_t *counts)
 	return n;
 }
 
+static void note_counters(struct recorder_process *p, const char *whose)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "%s: the counters of %s make no sense, so the process has written over them: what "
+		 "it lost is not known",
+		 p->directory, whose);
+	recorder_note(p->r, text);
+}
+
+/* What a slot lost that never had a file, for want of descriptors: the first one takes it. */
+static void count_no_file(struct recorder_process *p, struct recorder_stream *s,
+			  struct recorder_stream *first)
+{
+	uint64_t total = sum(s->produced);
+	char text[256];
+	uint32_t i;
+
+	if (!total)
+		return;
+	snprintf(text, sizeof(text),
+		 "%s/slot-%llu: %llu records are lost, as there was no file descriptor for it; "
+		 "allow the recorder more (ulimit -n)",
+		 p->directory, (unsigned long long)s->instance, (unsigned long long)total);
+	recorder_note(p->r, text);
+	for (i = 0; first && i < JIS_MAX_EVENT_ID; i++) {
+		first->produced[i] += s->produced[i];
+		first->lost[i] += s->lost[i];
+		s->produced[i] = s->lost[i] = 0;
+	}
+}
+
 /* Records for which no thread got a slot belong to no stream: the first one takes them. */
 static void count_no_slot(struct recorder_process *p, const struct pool *pool,
 			  struct recorder_stream *s)
 {
 	uint64_t total = 0, n;
 	char text[256];
+	bool odd = false;
 	uint32_t i;
 
 	for (i = 1; i < JIS_MAX_EVENT_ID; i++) {
-		n = pool_no_slot(pool, i);
-		if (n >> 56)
-			continue;
+		odd |= pool_no_slot(pool, i, &n) < 0;
 		s->produced[i] += n;
 		s->lost[i] += n;
 		total += n;
 	}
+	if (odd)
+		note_counters(p, "its threads without a slot");
 	if (!total)
 		return;
 	snprintf(text, sizeof(text),
@@ -193,6 +252,7 @@ void recorder_process_end(struct recorder_process *p, const struct pool *pool)
 {
 	struct recorder_stream *first = NULL;
 	struct pool_counts counts;
+	char slot[32];
 	uint32_t i;
 
 	p->ended = true;
@@ -202,17 +262,23 @@ void recorder_process_end(struct recorder_process *p, const struct pool *pool)
 		pool_counts(pool, i, &counts);
 		if (counts.damaged)
 			note_damage(p, i, counts.damaged);
+		snprintf(slot, sizeof(slot), "slot-%u", i);
+		if (counts.counters_damaged)
+			note_counters(p, slot);
 		if (!s)
 			continue;
 		memcpy(s->produced, counts.produced, sizeof(s->produced));
 		memcpy(s->stored, counts.stored, sizeof(s->stored));
 		memcpy(s->lost, counts.lost, sizeof(s->lost));
-		s->counted = true;
-		if (!first || first->instance == JIS_POOL_DICT_SLOT)
+		s->counted = !counts.counters_damaged;
+		if (s->packets && (!first || first->instance == JIS_POOL_DICT_SLOT))
 			first = s;
 	}
 	if (first)
 		count_no_slot(p, pool, first);
+	for (i = 0; i < p->nr_slots; i++)
+		if (p->slots[i] && !p->slots[i]->packets)
+			count_no_file(p, p->slots[i], first);
 	for (i = 0; i < p->nr_slots; i++) {
 		if (!p->slots[i])
 			continue;

@@ -242,6 +242,11 @@ int jisctl_session_create(const struct jisctl_options *options, struct jisctl_se
 	return 0;
 
 err_free:
+	if (s->recorder && s->has_control)
+		control_close(&s->control);
+	s->has_control = false;
+	if (s->recorder)
+		recorder_discard(s->recorder);
 	s->state = JIS_SESSION_STOPPED; /* nothing to write */
 	jisctl_session_destroy(s);
 	return err;
@@ -427,6 +432,20 @@ int jisctl_session_stop(struct jisctl_session *s, const char *reason)
 			    s->end_reason ? s->end_reason : reason);
 	s->state = JIS_SESSION_STOPPED;
 	return err ? err : e;
+}
+
+int jisctl_session_discard(struct jisctl_session *s)
+{
+	if (s->state == JIS_SESSION_STOPPED)
+		return -EINVAL;
+	if (s->has_control)
+		control_close(&s->control);
+	s->has_control = false;
+	s->ops->stop(s->backend);
+	agent_server_finish(s->agents);
+	recorder_discard(s->recorder);
+	s->state = JIS_SESSION_STOPPED;
+	return 0;
 }
 
 const char *jisctl_session_end_reason(const struct jisctl_session *s)

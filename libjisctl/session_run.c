@@ -164,6 +164,7 @@ static int on_drain(struct jisctl_session *s)
 	int fullest = agent_server_drain(s->agents, false);
 
 	timer_take(s->drain_fd);
+	recorder_manifest_due(s->recorder);
 	if (fullest < 0)
 		return session_fail(s, fullest);
 	if (most > s->options.flush_ms)

@@ -13,6 +13,22 @@ for verb in record pause resume info dump report export recover doctor; do
 	expect_says "usage: jis $verb"
 done
 
+# options that do not exist, lack a value or have one too much
+for verb in record pause resume info dump report export recover doctor; do
+	expect_status 2 "$JIS" "$verb" --frobnicate=1
+	expect_says "jis $verb: unknown option --frobnicate; see jis $verb --help"
+	expect_status 2 "$JIS" "$verb" -q"$([ $verb = doctor ] || echo Z)"
+	grep -q "^jis $verb: unknown option -[Zq]; see jis $verb --help" err || fail "jis $verb: $(cat err)"
+	expect_status 2 "$JIS" "$verb" --help=me
+	expect_says "jis $verb: option --help takes no value"
+done
+expect_status 2 "${RECORD[@]}" -o
+expect_says "jis record: option -o needs a value"
+expect_status 2 "${RECORD[@]}" --duration
+expect_says "jis record: option --duration needs a value"
+expect_status 2 "$JIS" info --t t
+expect_says "jis info: option --t may be short for more than one"
+
 # record: command line
 expect_status 2 "$JIS" record
 expect_says "record what?"
@@ -36,7 +52,18 @@ touch plain
 expect_status 126 "${RECORD[@]}" -o t -- ./plain
 expect_status 1 "${RECORD[@]}" -o t -p 4194303
 expect_says "no such process"
-rm -rf t
+
+# a start that is refused leaves nothing, but what was there before
+[ ! -e t ] || fail "a refused start has left $(find t)"
+printf '#!/no/such/interpreter\n' >unrunnable
+chmod 755 unrunnable
+expect_status 127 "${RECORD[@]}" -o t -- ./unrunnable
+expect_says "cannot be run"
+[ ! -e t ] || fail "a command that cannot be run has left $(find t)"
+mkdir mine
+expect_status 1 "${RECORD[@]}" -o mine -p 4194303
+expect_status 127 "${RECORD[@]}" -o mine -- ./unrunnable
+[ -d mine ] && [ "$(ls -A mine)" = "" ] || fail "a refused start has left in a directory that was there: $(find mine)"
 
 # record: output
 mkdir full && touch full/file
@@ -61,6 +88,14 @@ expect_status 143 "${RECORD[@]}" -q -o killed -- sh -c 'kill -TERM $$'
 expect_status 0 "${RECORD[@]}" -q -o short -- true
 expect_status 0 "$JIS" info short
 expect_status 0 "$JIS" report -q short
+
+# a JVM that had no agent: what is said of it is true
+expect_status 1 "${RECORD[@]}" -o junk -- "$JAVA" -XX:NoSuchOption -version
+expect_says "ended before its JVM was up"
+! grep -q "did not reach it\|no JVM ran" err || fail "a JVM that died of its options: $(cat err)"
+expect_status 0 "${RECORD[@]}" -o unreached -- env -u JAVA_TOOL_OPTIONS "$JAVA" -version
+expect_says "JAVA_TOOL_OPTIONS did not reach it"
+! grep -q "no JVM ran" err || fail "a JVM without the agent is said not to have run"
 
 # reading what is no trace
 for verb in info dump report recover; do
@@ -100,6 +135,21 @@ cp -r short missing
 rm missing/kernel/cpu-0
 expect_status 0 "$JIS" info missing
 expect_says "missing"
+
+# a stream that is cut between two packets
+cp -r short between
+python3 - between/kernel/recorder <<'EOF'
+import struct, sys
+data = open(sys.argv[1], "rb").read()
+ends = [0]
+while ends[-1] < len(data):
+    ends.append(ends[-1] + struct.unpack_from("<Q", data, ends[-1] + 56)[0] // 8)
+open(sys.argv[1], "wb").write(data[:ends[-2]])
+EOF
+expect_status 0 "$JIS" info short
+expect_says "no damaged interval"
+expect_status 0 "$JIS" info between
+expect_says "packets are missing"
 
 # nothing is left behind
 [ -z "$(stale_instances)" ] || fail "a tracefs instance is left: $(stale_instances)"

@@ -103,4 +103,71 @@ grep -qx 256 out || fail "the command has another limit of open files: $(cat out
 expect_says "further notes"
 [ "$(grep -c ': x$' err)" -le 64 ] || fail "all notes of one process are printed"
 expect_status 0 "$JIS" info --strict flood
+
+# Where /run cannot be written to, a copy of the agent is made in /tmp: names that others have prepared
+# there are not followed, and not taken for ours.
+dead=/tmp/jis-agent-4999990
+undo_names() { rm -rf "$dead" "${dead}1" "${dead}2"; }
+if unshare -m true 2>/dev/null && [ ! -e /tmp/jis-agent-4999990 ]; then
+	trap undo_names EXIT
+	mkdir victim "with space" "${dead}1" "${dead}2"
+	touch victim/libjisagent.so "${dead}1/libjisagent.so" "${dead}2/libjisagent.so"
+	ln -s "$PWD/victim" "$dead"
+	chown -R 65534 "${dead}1"
+	cp "$JIS" "$BUILD/libjisagent.so" "with space/"
+	cat >ro.sh <<'EOF'
+mount -t tmpfs -o ro none /run || exit 1
+ln -s "$PWD/victim" /tmp/jis-agent-$$ || exit 1
+exec "$@"
+EOF
+	expect_status 0 unshare -m bash ro.sh "with space/jis" record -o copy -- "$JAVA" -version
+	expect_says "(1 JVMs)"
+	find /tmp -maxdepth 1 -type l -name 'jis-agent-*' -lname "$PWD/victim" -delete
+	[ -e victim/libjisagent.so ] || fail "a link in /tmp was followed to a file of somebody else"
+	[ "$(ls -A victim)" = libjisagent.so ] || fail "a link in /tmp was followed: $(ls -A victim)"
+	[ -e "${dead}1/libjisagent.so" ] || fail "another user's directory was taken for ours"
+	[ ! -e "${dead}2" ] || fail "what a killed recorder has left in /tmp stays"
+	[ -z "$(find /tmp -maxdepth 1 -name 'jis-agent-*.[0-9]*')" ] || fail "a copy of the agent is left in /tmp"
+	undo_names
+	trap - EXIT
+fi
+
+# one that comes and goes, and comes again
+cat >storm.py <<'EOF'
+import os, socket, struct
+hello = struct.pack("<IHHIIIIQQQ256s", 0x4A495341, 1, 1, 2, os.getpid(), 0, 0, 0, 0, 0, b"x")
+for i in range(1000):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.connect(os.environ["JIS_SOCKET"])
+    s.send(hello)
+    s.close()
+EOF
+expect_status 0 "${RECORD[@]}" -o storm --pool 256K -- sh -c 'python3 storm.py; sleep 0.5'
+[ "$(grep -c "was refused" err)" -le 20 ] || fail "all refusals of one process are printed"
+directories=$(find storm -name 'process-*' | wc -l)
+[ "$directories" -le 100 ] || fail "one process has made $directories directories"
+expect_status 0 "$JIS" info --strict storm
+expect_says "times a process asked for a pool and got none"
+
+# too few descriptors for all who ask: the recorder goes on, and says so
+cat >hold.py <<'EOF'
+import os, socket, time
+for i in range(8):
+    if os.fork() == 0:
+        break
+held = []
+for i in range(10):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.settimeout(2)
+    try:
+        s.connect(os.environ["JIS_SOCKET"])
+    except OSError:
+        break
+    held.append(s)
+time.sleep(0.5)
+EOF
+expect_status 0 bash -c 'ulimit -n 48 && exec "$@"' - "${RECORD[@]}" -o few -- python3 hold.py
+expect_says "no file descriptor was left"
+expect_status 0 "$JIS" info --strict few
+expect_says "no file descriptor was left"
 [ -z "$(stale_instances)" ] || fail "a tracefs instance is left: $(stale_instances)"

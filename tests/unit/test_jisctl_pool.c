@@ -4,6 +4,7 @@
  * the reader looks; what a hostile one writes harms nothing but its own packets.
  */
 #include <check.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -27,6 +28,7 @@ static struct {
 	uint64_t open_records;
 } seen[MAX_SLOTS];
 static uint64_t packets, sink_fails_after = UINT64_MAX;
+static int sink_error;
 static bool ordered; /* marker values must count up */
 
 static void take_markers(uint32_t slot, const struct jis_packet_header *h, uint32_t skip)
@@ -64,7 +66,7 @@ static int sink(void *ctx, uint32_t slot, const struct jis_packet_header *h, uin
 	struct packet_walk walk;
 
 	if (packets++ >= sink_fails_after)
-		return -ENOSPC;
+		return sink_error;
 	ck_assert_uint_lt(slot, pool_slots(pool));
 	ck_assert_uint_eq(h->stream_instance, slot);
 	ck_assert_uint_eq(h->content_size % 32, 0);
@@ -115,6 +117,7 @@ static void set_up(void)
 	memset(seen, 0, sizeof(seen));
 	packets = 0;
 	sink_fails_after = UINT64_MAX;
+	sink_error = -ENOSPC;
 	ordered = true;
 	make(POOL_BYTES_MIN);
 }
@@ -294,6 +297,35 @@ static void *write_much(void *arg)
 }
 
 /* The reader races with writers; whatever is not lost is sound, and the accounts are right. */
+START_TEST(a_packet_for_which_there_is_no_file_is_lost_and_no_more)
+{
+	struct jis_slot *s = jis_slot_take(&w, 7);
+	struct pool_counts c;
+	int i;
+
+	ordered = false;
+	sink_error = -EMFILE;
+	sink_fails_after = 0;
+	for (i = 0; i < 2000; i++) { /* some full packets, and an open one time and again */
+		mark(s, i);
+		if (i % 100 == 0)
+			ck_assert_int_eq(pool_flush(pool), 0);
+	}
+	pool_counts(pool, 1, &c);
+	ck_assert_uint_eq(c.stored[JIS_EV_marker], 0);
+	sink_fails_after = UINT64_MAX;
+	for (i = 0; i < 10; i++)
+		mark(s, i);
+	ck_assert_int_eq(pool_finish(pool), 0);
+	pool_counts(pool, 1, &c);
+	ck_assert_uint_eq(c.produced[JIS_EV_marker], 2010);
+	ck_assert_uint_ge(c.stored[JIS_EV_marker], 10);
+	ck_assert_uint_gt(c.lost[JIS_EV_marker], 0);
+	ck_assert_uint_eq(c.stored[JIS_EV_marker] + c.lost[JIS_EV_marker], 2010);
+	ck_assert(!c.counters_damaged);
+}
+END_TEST
+
 START_TEST(a_racing_reader_sees_whole_records)
 {
 	struct pool_counts c;
@@ -388,6 +420,43 @@ START_TEST(forged_packets_harm_nobody)
 }
 END_TEST
 
+START_TEST(absurd_counters_are_not_believed)
+{
+	static const uint64_t absurd[] = {1ull << 40, 1ull << 55, 1ull << 63, UINT64_MAX};
+	struct jis_ev_lost_records lost = {.type = JIS_EV_marker, .count = 1ull << 62};
+	struct jis_pool_header *h = (void *)map;
+	struct jis_slot *s = jis_slot_take(&w, 7), *other = jis_slot_take(&w, 8);
+	struct pool_counts c;
+	uint64_t n;
+
+	h->no_slot[JIS_EV_marker] = 1ull << 50;
+	mark(s, 0);
+	jis_write(&w, s, JIS_EV_lost_records, &lost, sizeof(lost));
+	mark(other, 0);
+	other->lost[JIS_EV_marker] = 5; /* more than it says to have produced */
+	for (unsigned int i = 0; i < sizeof(absurd) / sizeof(absurd[0]); i++) {
+		s->lost[JIS_EV_marker] = s->produced[JIS_EV_marker] = absurd[i];
+		pool_counts(pool, 1, &c);
+		ck_assert_uint_eq(c.lost[JIS_EV_marker], 0);
+		ck_assert_uint_eq(c.produced[JIS_EV_marker], 0);
+		ck_assert_int_eq(pool_flush(pool), 0);
+	}
+	ck_assert_int_eq(pool_no_slot(pool, JIS_EV_marker, &n), -ERANGE);
+	ck_assert_uint_eq(n, 0);
+	ck_assert_int_eq(pool_finish(pool), 0);
+	pool_counts(pool, 1, &c);
+	ck_assert(c.counters_damaged);
+	ck_assert_uint_eq(c.lost[JIS_EV_marker], 0);
+	ck_assert_uint_eq(c.stored[JIS_EV_marker], 1);
+	ck_assert_uint_eq(c.lost[JIS_EV_lost_records], 1); /* the one that told of 2^62 */
+	adds_up(1, 1);
+	pool_counts(pool, 2, &c);
+	ck_assert(c.counters_damaged);
+	ck_assert_uint_eq(c.lost[JIS_EV_marker], 0);
+	ck_assert_uint_eq(seen[1].discarded, 1);
+}
+END_TEST
+
 static volatile int scribbling;
 
 static void *scribble(void *arg)
@@ -444,9 +513,11 @@ int main(void)
 	tcase_add_test(tc, a_torn_record_is_not_stored);
 	tcase_add_test(tc, dictionary_records_have_their_own_packets);
 	tcase_add_test(tc, an_error_of_the_sink_is_loss_not_success);
+	tcase_add_test(tc, a_packet_for_which_there_is_no_file_is_lost_and_no_more);
 	tcase_add_test(tc, a_racing_reader_sees_whole_records);
 	tcase_add_test(tc, random_bytes_harm_nobody);
 	tcase_add_test(tc, forged_packets_harm_nobody);
+	tcase_add_test(tc, absurd_counters_are_not_believed);
 	tcase_add_test(tc, a_scribbling_writer_harms_nobody);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
