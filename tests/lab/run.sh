@@ -4,8 +4,8 @@
 # run.sh SUITE [TEST]...: runs the guest tests (tests/lab/guest/NNN_name.sh; all, or
 # those named by name or number) in one boot of the lab guest of SUITE, with the
 # build in build/lab/SUITE (scripts/lab/build.sh). Prints PASS, SKIP or FAIL for each
-# and `N passed, N failed`; logs and results are in build/lab-out/SUITE. Exit status:
-# 0, 1 when a test failed, else boot.sh's, whose environment holds here too.
+# and `N passed, N failed`; logs and results are in build/lab-out/SUITE (SUITE-icount
+# with ICOUNT=1). Exit status: 0, 1 when a test failed, else boot.sh's, whose environment holds here too.
 #
 # JIS_TEST_NO_SKIP=1 makes a skipped test a failed one. LAB_EXTRA names a folder
 # whose content is added to the job (/lab/job). JIS_SRC names another source tree
@@ -19,7 +19,7 @@ lab_suite "${1:-}"
 shift
 guest=$lab_top/tests/lab/guest
 src=$(cd "${JIS_SRC:-$lab_top}" && pwd)
-out=$src/build/lab-out/$suite
+out=$src/build/lab-out/$suite${ICOUNT:+-icount}
 
 # find_tests [NAME | NUMBER]...: the names of the tests meant, in order
 find_tests()
