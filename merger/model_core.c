@@ -69,8 +69,10 @@ void emit_event(struct model *m, struct model_event *event)
 		if (!(l->flags & LIFE_SELECTED))
 			return;
 		event->process = m->threads[event->thread].process;
-		if (l->kind == MODEL_RUNNING)
+		if (l->kind == MODEL_RUNNING) {
 			event->cpu = l->cpu;
+			m->cpus[l->cpu].told = event->time;
+		}
 	}
 	if (event->time < m->info.begin || event->time > m->info.end || !m->on_event.nr)
 		return;

@@ -64,6 +64,7 @@ struct life {
 struct cpu_run {
 	uint64_t since;
 	uint64_t last_switch;
+	uint64_t told; /* when a thread was last told to run here, by a wake-up or an event */
 	enum model_occupant occupant;
 	uint32_t thread, tid; /* as in struct model_cpu */
 };

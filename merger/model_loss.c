@@ -111,10 +111,13 @@ static void loss_apply(struct model *m, const struct loss *loss)
 
 	if (loss->cpu != MODEL_NO_CPU) {
 		struct cpu_run *c = &m->cpus[loss->cpu];
+		/* A LOST record tells of a time that is over: who was told to run there then did.
+		 */
+		uint64_t begin = loss->begin > c->told ? loss->begin : c->told;
 
-		lives_unknown(m, loss->cpu, loss->begin);
+		lives_unknown(m, loss->cpu, begin);
 		cpu_set(m, loss->cpu, MODEL_CPU_UNKNOWN, NONE, 0,
-			loss->begin > c->since ? loss->begin : c->since);
+			begin > c->since ? begin : c->since);
 		if (loss->end > m->doubt_until)
 			m->doubt_until = loss->end;
 	}

@@ -12,8 +12,10 @@ static bool waker_runs(struct model *m, uint32_t waker, uint32_t cpu, uint64_t t
 
 	if (l->kind == MODEL_UNKNOWN)
 		life_seen(m, waker, cpu, t);
-	if (l->kind == MODEL_RUNNING && l->cpu == cpu)
+	if (l->kind == MODEL_RUNNING && l->cpu == cpu) {
+		m->cpus[cpu].told = t;
 		return true;
+	}
 	if (l->kind != MODEL_UNKNOWN)
 		m->counts.contradictions++;
 	return false;

@@ -102,6 +102,20 @@ START_TEST(a_loss_that_no_header_told_cuts_what_is_open)
 }
 END_TEST
 
+START_TEST(what_was_told_before_a_loss_was_known_stays_true)
+{
+	struct feed *f = feed_three();
+
+	/* 100 wakes 101 on CPU 0 within the time in which records were lost, as is told later. */
+	feed_wake(f, 0, 50, 100, 101, 51);
+	FEED(f, 0, 60, lost_records, .type = 0, .count = 3, .first = 42, .last = 58);
+	feed_end(f);
+	ck_assert_str_eq(f->thread_log[0], "unknown 0-10, run@0 10-50, unknown 50-1000");
+	ck_assert_str_eq(f->cpu_log[0], "unknown 0-10, target=100 10-50, unknown 50-1000");
+	feed_free(f);
+}
+END_TEST
+
 START_TEST(a_thread_born_after_a_loss_did_not_exist_before)
 {
 	struct feed *f = feed_new(false);
@@ -237,6 +251,7 @@ int main(void)
 	tcase_add_test(t, while_records_are_missing_only_running_is_believed);
 	tcase_add_test(t, a_missing_packet_is_a_loss);
 	tcase_add_test(t, a_loss_that_no_header_told_cuts_what_is_open);
+	tcase_add_test(t, what_was_told_before_a_loss_was_known_stays_true);
 	tcase_add_test(t, a_thread_born_after_a_loss_did_not_exist_before);
 	tcase_add_test(t, an_exit_is_final_and_known_from_the_tables);
 	tcase_add_test(t, between_pause_and_the_dump_after_resume_all_is_unknown);
