@@ -90,6 +90,8 @@ void stream_bytes_unmap(struct stream_bytes *b);
 /* The first byte from @offset on that is not in a hole of the file; its size where there is none.
  */
 size_t stream_bytes_data(const struct stream_bytes *b, size_t offset);
+/* The first byte from @offset on that is in one; the file's size where there is none. */
+size_t stream_bytes_hole(const struct stream_bytes *b, size_t offset);
 
 /**
  * packet_find - where between @offset and @end, in steps of four bytes, the next sound packet

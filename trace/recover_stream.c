@@ -134,11 +134,14 @@ static int rest_write(struct stream_recovery *s, size_t offset, size_t end)
 	if (offset < end && s->rest_fd < 0)
 		err = rest_open(s);
 	while (!err && offset < end) {
-		size_t data = stream_bytes_data(&s->bytes, offset), n;
+		size_t data = stream_bytes_data(&s->bytes, offset), hole, n;
 
 		data = data < end ? data : end;
 		s->rest_size += data - offset;
-		n = end - data < REST_STEP ? end - data : REST_STEP;
+		/* To read from a hole fills it, where files are in memory. */
+		hole = stream_bytes_hole(&s->bytes, data);
+		hole = hole < end ? hole : end;
+		n = hole - data < REST_STEP ? hole - data : REST_STEP;
 		err = file_write_all(s->rest_fd, s->bytes.map + data, n, s->rest_size);
 		s->rest_size += n;
 		offset = data + n;

@@ -67,3 +67,13 @@ size_t stream_bytes_data(const struct stream_bytes *b, size_t offset)
 		return errno == ENXIO ? b->size : offset;
 	return (size_t)data < b->size ? (size_t)data : b->size;
 }
+
+size_t stream_bytes_hole(const struct stream_bytes *b, size_t offset)
+{
+	off_t hole;
+
+	if (b->fd < 0 || offset >= b->size)
+		return b->size;
+	hole = lseek(b->fd, (off_t)offset, SEEK_HOLE);
+	return hole >= 0 && (size_t)hole < b->size ? (size_t)hole : b->size;
+}
