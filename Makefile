@@ -6,9 +6,16 @@
 #   make demo       record a Tomcat under load; trace and Paraver files in build/demo/
 #   make check      unit and host end-to-end tests                 make lab    guest kernel tests
 #   make test       setup + check + lab                            make bench  measurements
+#   make languages  classes and programs of Clojure, Groovy, JRuby, Kotlin and Scala
+#   make check-jni  the end-to-end tests with -Xcheck:jni in each JVM (a few of them are in make test)
+#   make kmod-check  the module under sparse and checkpatch --strict (in make check too)
+#   make lab-debug  the module on kernels with KASAN and KCSAN, and the stress test (hours)
+#   make lab-bench  what recording costs the kernel, in instructions of a guest
 #   CC=clang, SAN=address,undefined or SAN=thread: other compilers and sanitizers
 
 BUILD ?= build
+# One name of a file for whoever calls, or dependencies that one wrote would not be another's.
+override BUILD := $(patsubst $(CURDIR)/%,%,$(BUILD))
 VERSION := $(shell cat VERSION)
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -37,9 +44,9 @@ SANFLAGS += -Wno-tsan
 endif
 override BUILD := $(BUILD)/san-$(subst $(comma),-,$(subst undefined,ub,$(SAN)))
 endif
-ALL_CFLAGS = $(BASE_CFLAGS) $(SANFLAGS) $(CFLAGS)
+ALL_CFLAGS = $(BASE_CFLAGS) -I$(BUILD)/gen $(SANFLAGS) $(CFLAGS)
 ALL_LDFLAGS = $(SANFLAGS) $(LDFLAGS)
-LIBS := $(shell $(PKG_CONFIG) --libs json-c zlib 2>/dev/null || echo -ljson-c -lz) -lpthread -ldl
+LIBS := $(shell $(PKG_CONFIG) --libs json-c zlib libelf 2>/dev/null || echo -ljson-c -lz -lelf) -lpthread -ldl
 
 ifeq ($(V),1)
 Q :=
@@ -67,8 +74,10 @@ BENCH_SRC := $(wildcard tests/bench/*.c)
 BENCH_BIN := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(BENCH_SRC))
 FUZZ_SRC := $(wildcard tests/fuzz/*.c)
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(FUZZ_SRC))
+TEST_JVMTI := $(patsubst tests/e2e/jvmti/%.c,$(BUILD)/tests/lib%.so,$(wildcard tests/e2e/jvmti/*.c))
 LAB_SRC := $(wildcard tests/lab/prog/*.c)
-LAB_BIN := $(patsubst tests/lab/prog/%.c,$(BUILD)/tests/lab/%,$(LAB_SRC))
+JISFUZZ_SRC := $(wildcard tests/lab/prog/jisfuzz/*.c)
+LAB_BIN := $(patsubst tests/lab/prog/%.c,$(BUILD)/tests/lab/%,$(LAB_SRC)) $(BUILD)/tests/lab/jisfuzz
 TEST_JAVA := $(wildcard tests/e2e/java/*.java)
 MARKER_JAVA := $(wildcard agent/java/jis/*.java)
 MAN_SRC := $(wildcard man/*.[1-8])
@@ -78,21 +87,28 @@ AGENT := $(BUILD)/libjisagent.so
 SHLIB := $(BUILD)/libjisctl.so.0
 JAR := $(BUILD)/jis-markers.jar
 
-.PHONY: all tools tests demo-classes setup demo test check lab lab-demo bench install uninstall \
-	fmt fmt-check lint clean kmod unit e2e
+.PHONY: all tools tests demo-classes setup demo test check lab lab-demo lab-debug bench lab-bench install \
+	uninstall fmt fmt-check lint clean kmod kmod-check matrix unit e2e check-jni languages
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: tools $(JAR)
 tools: $(TOOL) $(SHLIB) $(AGENT)
-tests: $(UNIT_BIN) $(PROG_BIN) $(BENCH_BIN) $(FUZZ_BIN) $(LAB_BIN) $(BUILD)/tests/classes/.made
+tests: $(UNIT_BIN) $(PROG_BIN) $(TEST_JVMTI) $(BENCH_BIN) $(FUZZ_BIN) $(LAB_BIN) $(BUILD)/tests/classes/.made
 
 # Objects -------------------------------------------------------------------------------------
 $(BUILD)/obj/%.o: %.c
 	$(say) CC $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(EXTRA_$(firstword $(subst /, ,$*))) -c -o $@ $<
+
+# Names of system calls, from the headers of linux-libc-dev.
+$(BUILD)/gen/syscall_names.h: scripts/gen-syscalls.sh
+	$(say) GEN $@
+	$(Q)mkdir -p $(@D)
+	$(Q)scripts/gen-syscalls.sh "$(CC)" >$@
+$(BUILD)/obj/trace/syscall_name.o: $(BUILD)/gen/syscall_names.h
 
 EXTRA_agent := $(JVMTI_INC) -ftls-model=initial-exec
 
@@ -128,28 +144,52 @@ $(JAR): $(MARKER_JAVA)
 	$(Q)$(JAVA_HOME)/bin/jar --create --file $@ -C $(BUILD)/agent/classes .
 
 # Tests ---------------------------------------------------------------------------------------
-$(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(LIB_A) $(filter-out $(BUILD)/obj/agent/agent.o,$(if $(wildcard agent/classfile*.c),$(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard agent/classfile*.c))))
+# The class-file rewriter needs no JVM and nothing else of the agent.
+CLASSFILE_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard agent/classfile*.c agent/choice.c agent/siphash.c))
+
+$(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(LIB_A) $(CLASSFILE_OBJ)
 	$(say) LD $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--start-group $(LIB_A) -Wl,--end-group \
 		$(shell $(PKG_CONFIG) --libs check) $(LIBS) -lm
 
+# Parts of the agent with a JVM of the test's own.
+$(BUILD)/tests/unit/test_retransform: $(BUILD)/obj/agent/retransform.o
+$(BUILD)/tests/unit/test_wrappers: $(BUILD)/obj/agent/wrappers.o
+
+# Parts of the tool.
+$(BUILD)/tests/unit/test_dump_select: $(BUILD)/obj/cli/dump_select.o
+$(BUILD)/tests/unit/test_known_damages: $(BUILD)/obj/cli/known_damages.o
+
 $(BUILD)/tests/prog/%: $(BUILD)/obj/tests/e2e/prog/%.o $(SHLIB)
 	$(say) LD $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< -L$(BUILD) -ljisctl -Wl,-rpath,'$$ORIGIN/../..' -lpthread -lm
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) -L$(BUILD) -ljisctl -Wl,-rpath,'$$ORIGIN/../..' -lpthread -lm
+$(BUILD)/tests/prog/rewrite_classes: $(CLASSFILE_OBJ)
 
-$(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIB_A)
+# Libraries that tests load into JVMs, beside the agent.
+EXTRA_tests = $(if $(findstring tests/e2e/jvmti/,$<)$(findstring unit/test_retransform,$<)$(findstring unit/test_wrappers,$<),$(JVMTI_INC))
+$(BUILD)/tests/lib%.so: $(BUILD)/obj/tests/e2e/jvmti/%.o
 	$(say) LD $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< -Wl,--start-group $(LIB_A) -Wl,--end-group $(LIBS) -lm
+	$(Q)$(CC) $(ALL_LDFLAGS) -shared -o $@ $<
+
+$(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIB_A) $(CLASSFILE_OBJ)
+	$(say) LD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--start-group $(LIB_A) -Wl,--end-group $(LIBS) -lm
 
 $(BUILD)/tests/lab/%: $(BUILD)/obj/tests/lab/prog/%.o $(LIB_A)
 	$(say) LD $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< -Wl,--start-group $(LIB_A) -Wl,--end-group $(LIBS) -lm
 
-$(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(LIB_A) $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard agent/classfile*.c))
+$(BUILD)/tests/lab/jisfuzz: $(patsubst %.c,$(BUILD)/obj/%.o,$(JISFUZZ_SRC))
+	$(say) LD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lpthread
+
+$(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(LIB_A) $(CLASSFILE_OBJ)
 	$(say) LD $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--start-group $(LIB_A) -Wl,--end-group $(LIBS) -lm
@@ -179,6 +219,16 @@ unit: $(UNIT_BIN)
 e2e: all tests demo-classes
 	$(Q)tests/run.sh e2e $(BUILD)
 
+# As e2e, with -Xcheck:jni in each JVM, whose complaints fail the test.
+check-jni: all tests demo-classes
+	$(Q)tests/run.sh check-jni $(BUILD)
+
+# The jars of other languages, whole, and programs in all of them: takes long.
+languages: all tests
+	$(Q)scripts/setup.sh languages
+	$(Q)JIS_TEST_LANGUAGES=all JIS_TEST_LIMIT=3600 tests/run.sh e2e $(BUILD) 202
+	$(Q)JIS_TEST_LANGUAGES=all JIS_TEST_LIMIT=3600 tests/run.sh e2e $(BUILD) 294
+
 check: all tests demo-classes
 	$(Q)tests/run.sh check $(BUILD)
 
@@ -190,8 +240,12 @@ test:
 	$(Q)$(MAKE) --no-print-directory setup
 	$(Q)tests/run.sh all $(BUILD)
 
-bench: all tests
+bench: all tests demo-classes
 	$(Q)tests/bench/run.sh $(BUILD)
+	$(Q)tests/bench/agent_cost.sh $(BUILD)
+
+lab-bench:
+	$(Q)tests/bench/lab.sh
 
 # Kernel module: KDIR= the headers of the kernel to build for.
 KDIR ?= /lib/modules/$(shell uname -r)/build
@@ -199,9 +253,13 @@ kmod:
 	$(say) KMOD $(KDIR)
 	$(Q)test -d $(KDIR) || { echo "kmod: no kernel headers at $(KDIR): install linux-headers for your kernel or set KDIR=" >&2; exit 1; }
 	$(Q)mkdir -p $(BUILD)/kmod
-	$(Q)cp -pu kmod/*.c kmod/*.h kmod/Kbuild $(BUILD)/kmod/
+	$(Q)cp -pu kmod/*.c kmod/*.h kmod/Kbuild VERSION $(BUILD)/kmod/
 	$(Q)mkdir -p $(BUILD)/kmod/include && cp -rpu include/jis $(BUILD)/kmod/include/
 	$(Q)$(MAKE) --no-print-directory -C $(KDIR) M=$(abspath $(BUILD)/kmod) modules
+
+# The module under sparse and checkpatch --strict; KDIR= other headers than those it finds.
+kmod-check:
+	$(Q)scripts/kmod-check.sh $(BUILD) $(if $(filter-out undefined file,$(origin KDIR)),$(KDIR))
 
 # Others ---------------------------------------------------------------------------------------
 setup:
@@ -214,6 +272,14 @@ demo:
 
 lab-demo:
 	$(Q)scripts/lab/demo.sh
+
+# On kernels that check themselves; see the script.
+lab-debug:
+	$(Q)scripts/lab/debug.sh
+
+# The module for every kernel Debian offers; writes docs/kernels.md.
+matrix:
+	$(Q)scripts/lab/matrix.sh
 
 install: all
 	$(Q)BUILD=$(BUILD) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) scripts/install.sh

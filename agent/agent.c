@@ -9,12 +9,14 @@
 #include <unistd.h>
 
 #include "agent.h"
+#include "doings.h"
+#include "methods.h"
+#include "vmlog.h"
+#include "waits.h"
 
 #define VM_VERSION_MIN 17u
 
-struct agent agent = {.writer = JIS_WRITER_INITIALIZER(agent.writer), .socket = -1};
-
-static int dormant;
+struct agent agent = {.writer = JIS_WRITER_INITIALIZER(agent.writer)};
 
 /* Messages ----------------------------------------------------------------------------------- */
 
@@ -50,19 +52,6 @@ void agent_debug(const char *format, ...)
 	va_end(args);
 }
 
-void agent_dormant(const char *why)
-{
-	jis_writer_off(&agent.writer);
-	__atomic_store_n(&jis_agent_at_work, 0, __ATOMIC_RELEASE);
-	if (!__atomic_exchange_n(&dormant, 1, __ATOMIC_ACQ_REL) && why)
-		agent_warn("%s", why);
-}
-
-int agent_is_dormant(void)
-{
-	return __atomic_load_n(&dormant, __ATOMIC_ACQUIRE);
-}
-
 /* The JVM's phases --------------------------------------------------------------------------- */
 
 static void event_enable(jvmtiEvent event)
@@ -83,48 +72,22 @@ static void phase_write(__u32 phase)
 
 static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *env)
 {
-	if (agent_is_dormant())
+	if (!agent_recording())
 		return;
 	phase_write(JIS_VM_START);
-	if ((agent.features & JIS_FEATURE_THREAD_NAMES) && hooks_define(env) < 0)
-		agent.features &= ~JIS_FEATURE_THREAD_NAMES;
-}
-
-/* All that needs a live JVM; also on attach. @hooks: natives can be found by name. */
-static void agent_live(JNIEnv *env, int hooks)
-{
-	if (threads_init(env) < 0) {
-		recorder_note("java.lang.Thread has no field tid: threads are not recorded");
-		agent.features &= ~(JIS_FEATURE_THREADS | JIS_FEATURE_THREAD_NAMES);
-	}
-	if (agent.features & JIS_FEATURE_THREADS) {
-		event_enable(JVMTI_EVENT_THREAD_START);
-		event_enable(JVMTI_EVENT_THREAD_END);
-		threads_running(env);
-	}
-	if (agent.features & JIS_FEATURE_THREAD_NAMES) {
-		if (hooks)
-			hooks_install(env);
-		else
-			recorder_note("attached to a running JVM: later names of threads "
-				      "(Thread.setName) are not recorded");
-	}
-	if (agent.features & JIS_FEATURE_MARKERS) {
-		event_enable(JVMTI_EVENT_CLASS_PREPARE);
-		markers_scan(env);
-	}
+	hooks_define(env);
 }
 
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-	if (agent_is_dormant())
-		return;
 	phase_write(JIS_VM_INIT);
-	agent_live(env, 1);
+	life_live(env);
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
+	life_vm_death();
+	vmlogs_read();
 	phase_write(JIS_VM_DEATH);
 }
 
@@ -175,33 +138,16 @@ static void vm_identify(void)
 	agent.hotspot = !strstr(name, "OpenJ9") && vmstructs_present();
 }
 
-/* Asks for the capabilities of the wanted families, and drops those this JVM cannot give. */
-static void capabilities_add(void)
-{
-	jvmtiCapabilities potential, wanted;
-
-	memset(&potential, 0, sizeof(potential));
-	memset(&wanted, 0, sizeof(wanted));
-	(*agent.jvmti)->GetPotentialCapabilities(agent.jvmti, &potential);
-	if (!potential.can_generate_garbage_collection_events)
-		agent.features &= ~JIS_FEATURE_GC;
-	if (!agent.hotspot || !potential.can_retransform_classes)
-		agent.features &= ~JIS_FEATURE_THREAD_NAMES;
-	if (!agent.hotspot)
-		recorder_note("%s is not HotSpot: only standard JVMTI events are recorded",
-			      agent.vm_name);
-	wanted.can_generate_garbage_collection_events = !!(agent.features & JIS_FEATURE_GC);
-	wanted.can_retransform_classes = !!(agent.features & JIS_FEATURE_THREAD_NAMES);
-	if ((*agent.jvmti)->AddCapabilities(agent.jvmti, &wanted)) {
-		recorder_note("the JVM refuses capabilities: collections and later thread names "
-			      "are not recorded");
-		agent.features &= ~(JIS_FEATURE_GC | JIS_FEATURE_THREAD_NAMES);
-	}
-}
+/* jvmti.h may be older than the JVM: there is room for events it does not know. */
+union callbacks {
+	jvmtiEventCallbacks known;
+	void *all[EVENT_VIRTUAL_THREAD_END - JVMTI_MIN_EVENT_TYPE_VAL + 1];
+};
 
 static void callbacks_set(void)
 {
 	jvmtiEventCallbacks callbacks;
+	union callbacks all;
 
 	memset(&callbacks, 0, sizeof(callbacks));
 	callbacks.VMStart = on_vm_start;
@@ -213,20 +159,18 @@ static void callbacks_set(void)
 	callbacks.GarbageCollectionFinish = on_gc_finish;
 	callbacks.ClassPrepare = on_class_prepare;
 	callbacks.ClassFileLoadHook = on_class_file_load;
-	(*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks, sizeof(callbacks));
-	event_enable(JVMTI_EVENT_VM_DEATH);
-	if (agent.features & JIS_FEATURE_GC) {
-		event_enable(JVMTI_EVENT_GARBAGE_COLLECTION_START);
-		event_enable(JVMTI_EVENT_GARBAGE_COLLECTION_FINISH);
-	}
-}
-
-static void vm_info_write(void)
-{
-	struct jis_ev_vm_info fixed = {.pid = (__u32)getpid(), .version = agent.vm_version};
-
-	dict_write(JIS_EV_vm_info, &fixed, offsetof(struct jis_ev_vm_info, text_length),
-		   agent.vm_name, strlen(agent.vm_name));
+	callbacks.MonitorContendedEnter = on_contended_enter;
+	callbacks.MonitorContendedEntered = on_contended_entered;
+	callbacks.MonitorWait = on_wait;
+	callbacks.MonitorWaited = on_waited;
+	callbacks.CompiledMethodLoad = on_compiled;
+	callbacks.Exception = on_exception;
+	callbacks.SampledObjectAlloc = on_allocation;
+	memset(&all, 0, sizeof(all));
+	all.known = callbacks;
+	all.all[EVENT_VIRTUAL_THREAD_START - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)on_vthread_start;
+	all.all[EVENT_VIRTUAL_THREAD_END - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)on_vthread_end;
+	(*agent.jvmti)->SetEventCallbacks(agent.jvmti, &all.known, sizeof(all));
 }
 
 static int jvmti_get(JavaVM *vm)
@@ -253,77 +197,128 @@ static int socket_path(const char *options, char *path, size_t size)
 	return 0;
 }
 
-/* Connects and asks the JVM for what the recorder wants; 0, or dormant. */
-static int agent_start(JavaVM *vm, const char *options)
+static int disabled(void)
 {
 	const char *disable = getenv(JIS_DISABLE_ENV);
-	char path[512], flag[2];
 
-	if (disable && !strcmp(disable, "1")) {
-		agent_dormant(NULL);
-		return -ECANCELED;
-	}
-	agent.debug = option_value(options, "debug", flag, sizeof(flag));
-	if (jvmti_get(vm) < 0) {
-		agent_dormant("no recording: this JVM has no JVMTI");
-		return -ENOTSUP;
-	}
-	vm_identify();
-	if (socket_path(options, path, sizeof(path)) < 0) {
-		agent_dormant("no recording: no recorder (neither " JIS_SOCKET_ENV
-			      " nor the option socket= is set)");
-		return -ENOENT;
-	}
-	if (slots_init() < 0 || recorder_connect(path) < 0) {
-		agent_dormant("no recording: no thread-specific key left");
-		return -ENOENT;
-	}
-	if (agent.vm_version < VM_VERSION_MIN) {
-		recorder_note("%s is too old: the agent needs Java 17 or later", agent.vm_name);
-		agent_dormant("no recording: this JVM is older than Java 17");
-		return -ENOTSUP;
-	}
-	agent_debug("connected to %s, features %#x, %s", path, agent.features, agent.vm_name);
-	if (recorder_watch() < 0) {
-		agent_dormant("no recording: cannot start a thread");
-		return -EAGAIN;
-	}
-	__atomic_store_n(&jis_agent_at_work, 1, __ATOMIC_RELEASE);
-	capabilities_add();
-	vm_info_write();
-	callbacks_set();
-	return 0;
+	return disable && !strcmp(disable, "1");
 }
 
-/* Is this not the first load into this JVM? One is enough, and says so once. */
-static int loaded_before(void)
+/* What a library needs once in its life, before its first recording. */
+static int agent_load(JavaVM *vm, char *why, size_t n)
 {
-	if (!jis_agent_at_work && !agent_elsewhere())
-		return agent.vm != NULL; /* a former load failed, and has said why */
-	agent_warn("loaded twice into this JVM: the second one stays out");
-	return 1;
+	if (agent.vm)
+		return 0;
+	snprintf(why, n, "this JVM has no JVMTI");
+	if (jvmti_get(vm) < 0)
+		return -ENOTSUP;
+	vm_identify();
+	callbacks_set();
+	snprintf(why, n, "no thread-specific key left");
+	return slots_init();
+}
+
+/* Is the library the one that who attaches it believes it is? */
+static int version_check(const char *options, char *why, size_t n)
+{
+	char version[32];
+
+	if (!option_value(options, "version=", version, sizeof(version)) ||
+	    !strcmp(version, JIS_VERSION))
+		return 0;
+	snprintf(why, n,
+		 "this JVM has loaded the agent of JIS " JIS_VERSION
+		 ", the recorder is JIS %s; a JVM takes one version in its life",
+		 version);
+	return -EPROTO;
+}
+
+/* One recording more: @env is the calling thread's where the JVM runs already. */
+static int agent_start(JavaVM *vm, const char *options, JNIEnv *env, char *why, size_t n)
+{
+	char path[512], flag[2];
+	int error;
+
+	if (socket_path(options, path, sizeof(path)) < 0) {
+		snprintf(why, n,
+			 "no recorder (neither " JIS_SOCKET_ENV " nor the option socket= is set)");
+		return -ENOENT;
+	}
+	error = version_check(options, why, n);
+	if (!error)
+		error = agent_load(vm, why, n);
+	if (!error && agent.vm_version < VM_VERSION_MIN) {
+		snprintf(why, n, "%s is older than Java 17", agent.vm_name);
+		error = -ENOTSUP;
+	}
+	if (error)
+		return error;
+	agent.debug = option_value(options, "debug", flag, sizeof(flag));
+	agent.no_rewrite = option_value(options, "norewrite", flag, sizeof(flag));
+	agent.no_fast_probes = option_value(options, "jniprobes", flag, sizeof(flag));
+	agent.no_patch = option_value(options, "nopatch", flag, sizeof(flag));
+	agent.no_vm_states = option_value(options, "novmstates", flag, sizeof(flag));
+	error = life_begin(path, env, why, n);
+	if (!error) {
+		event_enable(JVMTI_EVENT_VM_DEATH);
+		agent_debug("connected to %s, features %#x, %s", path, agent.features,
+			    agent.vm_name);
+	}
+	return error;
 }
 
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 {
-	if (loaded_before())
+	static int tried;
+	char why[1024] = "";
+
+	if (disabled())
 		return JNI_OK;
-	if (agent_start(vm, options) == 0) {
-		event_enable(JVMTI_EVENT_VM_START);
-		event_enable(JVMTI_EVENT_VM_INIT);
+	if (jis_agent_at_work || agent_elsewhere(NULL, 0)) {
+		agent_warn("loaded twice into this JVM: the second one stays out");
+		return JNI_OK;
 	}
+	if (tried++) /* the first one failed, and has said why */
+		return JNI_OK;
+	if (agent_start(vm, options, NULL, why, sizeof(why)) < 0) {
+		agent_warn("no recording: %s", why);
+		return JNI_OK;
+	}
+	if (agent.features & JIS_FEATURE_METHODS)
+		probes_choose();
+	event_enable(JVMTI_EVENT_VM_START);
+	event_enable(JVMTI_EVENT_VM_INIT);
 	return JNI_OK;
+}
+
+/* Who attached hears it from the recorder; where that cannot be reached, who reads our stderr. */
+static void attach_failed(const char *options, const char *why)
+{
+	char path[512];
+
+	if (socket_path(options, path, sizeof(path)) < 0 || recorder_tell_failure(path, why) < 0)
+		agent_warn("no recording: %s", why);
 }
 
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
-	JNIEnv *env;
+	char why[1024] = "", path[512];
+	JNIEnv *env = NULL;
+	int error = -EBUSY;
 
-	/* To be attached again is no mistake, and all is running. */
-	if (agent.vm || loaded_before() || agent_start(vm, options) < 0)
-		return JNI_OK;
-	if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_10) == JNI_OK)
-		agent_live(env, 0);
+	agent.attached = 1;
+	if (disabled())
+		snprintf(why, sizeof(why), JIS_DISABLE_ENV "=1 is in this JVM's environment");
+	else if (agent_elsewhere(path, sizeof(path)))
+		snprintf(why, sizeof(why), "this JVM has loaded another copy of the agent, %s",
+			 path);
+	else if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_10) != JNI_OK)
+		snprintf(why, sizeof(why), "no JNI in the thread that attaches");
+	else
+		error = agent_start(vm, options, env, why, sizeof(why));
+	/* To be attached again by the same recorder is no mistake, and all is running. */
+	if (error < 0 && error != -EALREADY)
+		attach_failed(options, why);
 	return JNI_OK;
 }
 

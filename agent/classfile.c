@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The structure of class files: buffer, reader, constant pool, members. Owns every bounds check on
- * the way to a method's code; classfile_code.c and classfile_entry.c do the rewriting.
+ * the way to a method's code; the other classfile_*.c do the rewriting.
  */
-#include "classfile.h"
+#include "classfile_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -63,6 +63,22 @@ void jis_bytes_put(struct jis_bytes *b, const void *data, size_t size)
 	b->size += size;
 }
 
+void jis_bytes_utf8(struct jis_bytes *b, const char *text)
+{
+	jis_bytes_u1(b, 1);
+	jis_bytes_u2(b, (unsigned int)strlen(text));
+	jis_bytes_put(b, text, strlen(text));
+}
+
+void jis_bytes_constant(struct jis_bytes *b, unsigned int tag, unsigned int first,
+			unsigned int second)
+{
+	jis_bytes_u1(b, tag);
+	jis_bytes_u2(b, first);
+	if (second)
+		jis_bytes_u2(b, second);
+}
+
 void jis_bytes_u1(struct jis_bytes *b, unsigned int value)
 {
 	uint8_t v = (uint8_t)value;
@@ -101,6 +117,16 @@ void jis_bytes_free(struct jis_bytes *b)
 {
 	free(b->data);
 	memset(b, 0, sizeof(*b));
+}
+
+void *jis_bytes_zeros(struct jis_bytes *b, size_t size)
+{
+	b->size = 0;
+	if (!bytes_room(b, size ? size : 1))
+		return NULL;
+	memset(b->data, 0, size);
+	b->size = size;
+	return b->data;
 }
 
 /* Reader ------------------------------------------------------------------------------------- */
@@ -233,7 +259,10 @@ int jis_class_parse(struct jis_class *c, const void *bytes, size_t size)
 	error = parse_constants(c, &r);
 	if (error)
 		return error;
-	jis_read_bytes(&r, 6);
+	jis_read_u2(&r);
+	c->this_class = jis_read_u2(&r);
+	c->super_class = jis_read_u2(&r);
+	c->interfaces = r.at;
 	jis_read_bytes(&r, (size_t)jis_read_u2(&r) * 2);
 	skip_members(&r);
 	c->methods = r.at;
@@ -241,6 +270,20 @@ int jis_class_parse(struct jis_class *c, const void *bytes, size_t size)
 	c->methods_end = r.at;
 	skip_attributes(&r);
 	return r.bad || r.at != size ? -EBADMSG : 0;
+}
+
+unsigned int jis_class_interfaces(const struct jis_class *c)
+{
+	const uint8_t *p = c->bytes + c->interfaces;
+
+	return (unsigned int)p[0] << 8 | p[1];
+}
+
+unsigned int jis_class_interface(const struct jis_class *c, unsigned int i)
+{
+	const uint8_t *p = c->bytes + c->interfaces + 2 + 2 * (size_t)i;
+
+	return (unsigned int)p[0] << 8 | p[1];
 }
 
 void jis_class_free(struct jis_class *c)
@@ -271,6 +314,44 @@ int jis_class_utf8_is(const struct jis_class *c, unsigned int index, const char 
 	return utf8 && length == strlen(text) && !memcmp(utf8, text, length);
 }
 
+/* Constant @index behind its tag; NULL if it has another one. */
+static const uint8_t *constant_of(const struct jis_class *c, unsigned int index, unsigned int tag)
+{
+	const uint8_t *p;
+
+	if (!index || index >= c->nr_original || !c->constants[index])
+		return NULL;
+	p = c->bytes + c->constants[index];
+	return p[0] == tag ? p + 1 : NULL;
+}
+
+const char *jis_class_of(const struct jis_class *c, unsigned int index, size_t *length)
+{
+	const uint8_t *p = constant_of(c, index, TAG_CLASS);
+
+	return p ? jis_class_utf8(c, u2_at(p), length) : NULL;
+}
+
+const char *jis_class_name(const struct jis_class *c, size_t *length)
+{
+	return jis_class_of(c, c->this_class, length);
+}
+
+int jis_class_methodref(const struct jis_class *c, unsigned int index, unsigned int *class,
+			unsigned int *name)
+{
+	const uint8_t *p = constant_of(c, index, TAG_METHODREF), *both;
+
+	if (!p)
+		return -EINVAL;
+	both = constant_of(c, u2_at(p + 2), TAG_NAME_AND_TYPE);
+	if (!both)
+		return -EINVAL;
+	*class = u2_at(p);
+	*name = u2_at(both);
+	return 0;
+}
+
 /* Appending constants ------------------------------------------------------------------------ */
 
 static int constant_new(struct jis_class *c, unsigned int tag)
@@ -281,21 +362,24 @@ static int constant_new(struct jis_class *c, unsigned int tag)
 	return (int)c->nr_constants++;
 }
 
-static void utf8_put(struct jis_bytes *b, const char *text)
+static void utf8_put(struct jis_bytes *b, const char *text, size_t length)
 {
-	size_t length = strlen(text);
-
 	jis_bytes_u2(b, (unsigned int)length);
 	jis_bytes_put(b, text, length);
 }
 
-int jis_class_add_utf8(struct jis_class *c, const char *text)
+static int utf8_add(struct jis_class *c, const char *text, size_t length)
 {
-	int index = strlen(text) > UINT16_MAX ? -ENOSPC : constant_new(c, TAG_UTF8);
+	int index = length > UINT16_MAX ? -ENOSPC : constant_new(c, TAG_UTF8);
 
 	if (index >= 0)
-		utf8_put(&c->appended, text);
+		utf8_put(&c->appended, text, length);
 	return index;
+}
+
+int jis_class_add_utf8(struct jis_class *c, const char *text)
+{
+	return utf8_add(c, text, strlen(text));
 }
 
 /* A constant that is one or two indexes; a negative one is an error to hand on. */
@@ -314,9 +398,14 @@ static int constant_add(struct jis_class *c, unsigned int tag, int first, int se
 	return index;
 }
 
+int class_add_class_text(struct jis_class *c, const char *name, size_t length)
+{
+	return constant_add(c, TAG_CLASS, utf8_add(c, name, length), 0, 0);
+}
+
 int jis_class_add_class(struct jis_class *c, const char *name)
 {
-	return constant_add(c, TAG_CLASS, jis_class_add_utf8(c, name), 0, 0);
+	return class_add_class_text(c, name, strlen(name));
 }
 
 int jis_class_add_integer(struct jis_class *c, int32_t value)
@@ -356,15 +445,15 @@ void jis_class_of_natives(struct jis_bytes *out, const char *name,
 	jis_bytes_u2(out, 5 + 2 * nr_methods);
 	for (i = 0; i < 2; i++) { /* 1, 2: this; 3, 4: super */
 		jis_bytes_u1(out, TAG_UTF8);
-		utf8_put(out, names[i]);
+		utf8_put(out, names[i], strlen(names[i]));
 		jis_bytes_u1(out, TAG_CLASS);
 		jis_bytes_u2(out, 1 + 2 * i);
 	}
 	for (i = 0; i < nr_methods; i++) {
 		jis_bytes_u1(out, TAG_UTF8);
-		utf8_put(out, methods[i].name);
+		utf8_put(out, methods[i].name, strlen(methods[i].name));
 		jis_bytes_u1(out, TAG_UTF8);
-		utf8_put(out, methods[i].descriptor);
+		utf8_put(out, methods[i].descriptor, strlen(methods[i].descriptor));
 	}
 	jis_bytes_u2(out, ACC_PUBLIC_FINAL_SUPER_SYNTHETIC);
 	jis_bytes_u2(out, 2);

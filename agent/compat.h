@@ -26,6 +26,7 @@ JIS_GLIBC_OLD(pthread_setspecific);
 JIS_GLIBC_OLD(dlsym);
 JIS_GLIBC_OLD(dlopen);
 JIS_GLIBC_OLD(dlclose);
+JIS_GLIBC_OLD(dladdr);
 #endif
 
 #endif /* JIS_AGENT_COMPAT_H */

@@ -1,32 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recorder: connecting to it, checking it, mapping its pool, and noticing when it is gone. The
- * descriptor of the pool is closed once mapped; all others are close-on-exec.
+ * The recorder: connecting to it, checking it, mapping its pool, and hearing it. The descriptor of
+ * the pool is closed once mapped; all others are close-on-exec.
  */
 #include "compat.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent.h"
+#include "methods.h"
+#include "vmlog.h"
 
+/* A JVM that starts does not wait for long; in one that runs nobody waits but who attaches. */
 #define CONNECT_SECONDS 2
+#define ATTACH_SECONDS 8
 #define POOL_MAX (8ull << 30)
+#define DONE_MS 1000
+#define DONE_STEP_MS 10
+
+static pthread_mutex_t socket_lock = PTHREAD_MUTEX_INITIALIZER;
+static int recorder_socket = -1; /* closed and used by notes under the lock */
+static char recorder_path[512];
 
 static int socket_open(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	struct timeval limit = {CONNECT_SECONDS, 0};
+	struct timeval limit = {agent.attached ? ATTACH_SECONDS : CONNECT_SECONDS, 0};
 	int fd;
 
 	if (strlen(path) >= sizeof(address.sun_path))
@@ -117,6 +127,21 @@ static int welcome_receive(int fd, struct jis_agent_message *m, int *pool)
 	return 0;
 }
 
+/* Others may look whether the writer is on at any time: it stays off until it is whole. */
+static int writer_begin(void *pool, size_t size)
+{
+	struct jis_writer fresh;
+	const __u64 *mask;
+
+	if (jis_writer_init(&fresh, pool, size, (__u32)getpid()) < 0)
+		return -EPROTO;
+	mask = fresh.mask;
+	fresh.mask = &agent.writer.zero;
+	agent.writer = fresh;
+	__atomic_store_n(&agent.writer.mask, mask, __ATOMIC_RELEASE);
+	return 0;
+}
+
 /* Maps the pool, if it can never get smaller than what we map. */
 static int pool_map(int fd, __u64 size)
 {
@@ -132,7 +157,7 @@ static int pool_map(int fd, __u64 size)
 	if (pool == MAP_FAILED)
 		return -errno;
 	madvise(pool, size, MADV_DONTFORK);
-	if (jis_writer_init(&agent.writer, pool, size, (__u32)getpid()) < 0) {
+	if (writer_begin(pool, size) < 0) {
 		munmap(pool, size);
 		return -EPROTO;
 	}
@@ -161,85 +186,192 @@ static int handshake(int fd, struct jis_agent_message *m)
 	return error;
 }
 
-int recorder_connect(const char *path)
+/* Appends a piece to the list in *@text. Returns 1: there is more to come, 0, or -errno. */
+static int methods_append(char **text, const struct jis_agent_message *m)
+{
+	size_t used = *text ? strlen(*text) : 0, length = strnlen(m->text, sizeof(m->text));
+	char *longer;
+
+	if (used + length > JIS_METHODS_TEXT_MAX)
+		return -EMSGSIZE;
+	longer = realloc(*text, used + length + 1);
+	if (!longer)
+		return -ENOMEM;
+	memcpy(longer + used, m->text, length);
+	longer[used + length] = 0;
+	*text = longer;
+	return (m->features & JIS_METHODS_MORE) != 0;
+}
+
+/* The list of methods, which comes behind the welcome. */
+static int methods_receive(int fd)
+{
+	struct jis_agent_message m;
+	int more = 1, none;
+
+	free(agent.methods);
+	agent.methods = NULL;
+	while (more > 0) {
+		more = welcome_receive(fd, &m, &none);
+		if (!more && m.type != JIS_AGENT_METHODS)
+			more = -EPROTO;
+		if (!more)
+			more = methods_append(&agent.methods, &m);
+		agent.methods_dry = (m.features & JIS_METHODS_DRY) != 0;
+	}
+	return more;
+}
+
+int recorder_connect(const char *path, char *why, size_t n)
 {
 	struct jis_agent_message m = {0};
-	char why[512];
 	int fd = socket_open(path), error;
 
 	error = fd < 0 ? fd : handshake(fd, &m);
+	if (!error && m.features & JIS_FEATURE_METHODS && methods_receive(fd) < 0)
+		m.features &= ~JIS_FEATURE_METHODS;
 	if (!error) {
-		agent.socket = fd;
+		snprintf(recorder_path, sizeof(recorder_path), "%s", path);
 		agent.features = m.features;
+		agent.stack_threshold = m.stack_threshold;
+		agent.allocation_interval = m.allocation_interval;
+		pthread_mutex_lock(&socket_lock);
+		recorder_socket = fd;
+		pthread_mutex_unlock(&socket_lock);
 		return 0;
 	}
 	if (fd >= 0)
 		close(fd);
-	snprintf(why, sizeof(why), "no recording: recorder at %s: %s", path,
+	snprintf(why, n, "recorder at %s: %s", path,
 		 m.type == JIS_AGENT_REFUSE && m.text[0] ? m.text : strerror(-error));
-	agent_dormant(why);
 	return error;
+}
+
+int recorder_is(const char *path)
+{
+	return recorder_socket >= 0 && !strcmp(path, recorder_path);
+}
+
+static void message_send(int fd, unsigned int type, const char *text)
+{
+	struct jis_agent_message m;
+
+	message_init(&m, type);
+	m.kind = JIS_KIND_JVM;
+	m.pid = (__u32)getpid();
+	m.vm_version = agent.vm_version;
+	snprintf(m.text, sizeof(m.text), "%s", text);
+	(void)!send(fd, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+int recorder_tell_failure(const char *path, const char *why)
+{
+	int fd = socket_open(path);
+
+	if (fd < 0)
+		return fd;
+	message_send(fd, JIS_AGENT_FAILED, why);
+	close(fd);
+	return 0;
 }
 
 void recorder_note(const char *format, ...)
 {
-	struct jis_agent_message m;
+	char text[JIS_AGENT_TEXT_MAX];
 	va_list args;
 
-	message_init(&m, JIS_AGENT_NOTE);
-	m.pid = (__u32)getpid();
 	va_start(args, format);
-	vsnprintf(m.text, sizeof(m.text), format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	agent_debug("note: %s", m.text);
-	if (agent.socket >= 0)
-		(void)!send(agent.socket, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT);
+	agent_debug("note: %s", text);
+	pthread_mutex_lock(&socket_lock);
+	if (recorder_socket >= 0)
+		message_send(recorder_socket, JIS_AGENT_NOTE, text);
+	pthread_mutex_unlock(&socket_lock);
 }
 
-/* Ends when the other side does; what it may say meanwhile is for later protocols. */
-static void recorder_wait(int fd)
+void recorder_ready(void)
 {
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	char message[sizeof(struct jis_agent_message)];
-	ssize_t n;
+	pthread_mutex_lock(&socket_lock);
+	if (recorder_socket >= 0)
+		message_send(recorder_socket, JIS_AGENT_READY, "");
+	pthread_mutex_unlock(&socket_lock);
+}
 
-	for (;;) {
-		if (poll(&p, 1, -1) < 0 && errno != EINTR)
-			return;
-		n = recv(fd, message, sizeof(message), MSG_DONTWAIT);
-		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-			return;
+void recorder_methods_done(int failed, const char *text)
+{
+	const struct timespec step = {0, DONE_STEP_MS * 1000000};
+	struct jis_agent_message m;
+	int ms, full = 1;
+
+	message_init(&m, JIS_AGENT_METHODS_DONE);
+	m.features = failed != 0;
+	snprintf(m.text, sizeof(m.text), "%s", text);
+	/* It waits for this one, so it is not left out for want of room at once. */
+	for (ms = 0; full && ms < DONE_MS; ms += DONE_STEP_MS) {
+		if (ms)
+			nanosleep(&step, NULL);
+		pthread_mutex_lock(&socket_lock);
+		full = recorder_socket >= 0 &&
+		       send(recorder_socket, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+		       errno == EAGAIN;
+		pthread_mutex_unlock(&socket_lock);
 	}
 }
 
-/*
- * The pool's memory is not ours: without its recorder nobody empties it. Writers may be in the
- * middle of a record, so it is not unmapped but replaced; a page of zeros has an event mask of
- * zero.
- */
-static void *control_thread(void *unused)
+/* A piece of a later list; when it is whole it is applied. */
+static void methods_hear(const struct jis_agent_message *m)
 {
-	prctl(PR_SET_NAME, "jis-control");
-	recorder_wait(agent.socket);
-	jis_writer_off(&agent.writer);
-	if (mmap(agent.pool, agent.pool_size, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == MAP_FAILED)
-		agent_debug("the pool stays mapped: %s", strerror(errno));
-	agent_dormant("the recorder is gone: this JVM is no longer recorded");
-	return NULL;
+	static char *text; /* of the control thread, of which there is one */
+	int more = methods_append(&text, m);
+
+	if (more > 0)
+		return;
+	if (more < 0)
+		recorder_methods_done(1, strerror(-more));
+	else
+		life_methods(m->kind, text);
+	free(text);
+	text = NULL;
 }
 
-int recorder_watch(void)
+/* What the recorder may say that we do not know is for later protocols. */
+int recorder_wait(void)
 {
-	sigset_t all, old;
-	pthread_t thread;
-	int error;
+	struct pollfd p[3] = {{.fd = recorder_socket, .events = POLLIN},
+			      {.events = POLLIN},
+			      {.fd = -1, .events = POLLIN}};
+	struct jis_agent_message m;
+	ssize_t n;
 
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &old); /* on Linux: of this thread */
-	error = pthread_create(&thread, NULL, control_thread, NULL);
-	sigprocmask(SIG_SETMASK, &old, NULL);
-	if (!error)
-		pthread_detach(thread);
-	return -error;
+	if (agent.features & JIS_FEATURE_METHODS)
+		p[2].fd = methods_later_fd();
+	for (;;) {
+		int timeout = vmlogs_timeout(&p[1].fd);
+
+		p[2].revents = 0;
+		if (poll(p, 3, timeout) < 0 && errno != EINTR)
+			return 0;
+		vmlogs_read();
+		if (p[2].revents & POLLIN)
+			life_methods_later();
+		n = recv(p[0].fd, &m, sizeof(m), MSG_DONTWAIT);
+		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+			return 0;
+		if (n != (ssize_t)sizeof(m) || m.magic != JIS_AGENT_MAGIC)
+			continue;
+		if (m.type == JIS_AGENT_STOP)
+			return 1;
+		if (m.type == JIS_AGENT_METHODS)
+			methods_hear(&m);
+	}
+}
+
+void recorder_close(void)
+{
+	pthread_mutex_lock(&socket_lock);
+	if (recorder_socket >= 0)
+		close(recorder_socket);
+	recorder_socket = -1;
+	pthread_mutex_unlock(&socket_lock);
 }

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names: Java's modified UTF-8 to UTF-8, the dictionary stream and its one lock, and the table that
- * gives each text one id. Looking up a known text takes no lock; entries are never freed, their
- * number is bounded.
+ * gives each text one id. Looking up a known text takes no lock; entries live as long as the
+ * recording, their number is bounded.
  */
 #include "compat.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "agent.h"
 
 #define BUCKETS 8192u
-#define NAMES_MAX 262144u
+#define NAMES_MAX 262143u /* ids have 18 bits, see markers.c */
 
 struct name {
 	struct name *next;
@@ -121,13 +122,51 @@ int name_of_string(JNIEnv *env, jstring string, char out[NAME_UTF8_MAX])
 
 /* The dictionary ----------------------------------------------------------------------------- */
 
+/*
+ * Takes the lock, and waits before that until the dictionary has room for @size bytes, as long as
+ * the writer itself would: others that need no room go on meanwhile.
+ */
+static void dict_begin(size_t size)
+{
+	const struct timespec step = {0, 1000000};
+	int ms;
+
+	for (ms = 0;; ms++) {
+		pthread_mutex_lock(&dict_lock);
+		if (jis_dict_ready(&agent.writer, size) == 0)
+			return;
+		if (ms >= JIS_DICT_WAIT_MS)
+			break;
+		pthread_mutex_unlock(&dict_lock);
+		nanosleep(&step, NULL);
+	}
+	agent.writer.dict_full = 1; /* in vain */
+}
+
+void dict_lose(unsigned int id)
+{
+	struct jis_slot *slot;
+
+	if (!agent_enter())
+		return;
+	pthread_mutex_lock(&dict_lock);
+	slot = agent.writer.slots + JIS_POOL_DICT_SLOT;
+	jis_count(&slot->produced[id]);
+	jis_lose(slot, id, jis_ticks(&agent.writer));
+	pthread_mutex_unlock(&dict_lock);
+	agent_leave();
+}
+
 int dict_write(unsigned int id, const void *fixed, size_t size, const char *text, size_t length)
 {
 	int error;
 
-	pthread_mutex_lock(&dict_lock);
+	if (!agent_enter())
+		return -ENOENT;
+	dict_begin(size + length);
 	error = jis_dict_write(&agent.writer, id, fixed, size, text, length);
 	pthread_mutex_unlock(&dict_lock);
+	agent_leave();
 	return error;
 }
 
@@ -164,8 +203,12 @@ static __u32 name_add(const char *text, size_t length, __u64 hash)
 	struct name **bucket = &buckets[hash % BUCKETS], *name;
 	struct jis_ev_string_def fixed = {.id = nr_names + 1};
 
-	if (nr_names >= NAMES_MAX)
+	if (nr_names >= NAMES_MAX) {
+		jis_count(&agent.writer.slots[JIS_POOL_DICT_SLOT].produced[JIS_EV_string_def]);
+		jis_lose(agent.writer.slots + JIS_POOL_DICT_SLOT, JIS_EV_string_def,
+			 jis_ticks(&agent.writer));
 		return 0;
+	}
 	name = malloc(sizeof(*name) + length);
 	if (!name)
 		return 0;
@@ -186,16 +229,34 @@ static __u32 name_add(const char *text, size_t length, __u64 hash)
 __u32 name_intern(const char *text, size_t length)
 {
 	__u64 hash = text_hash(text, length);
-	__u32 id = name_find(text, length, hash);
+	__u32 id;
 
-	if (id)
-		return id;
-	pthread_mutex_lock(&dict_lock);
+	if (!agent_enter())
+		return 0;
 	id = name_find(text, length, hash);
-	if (!id)
-		id = name_add(text, length, hash);
-	pthread_mutex_unlock(&dict_lock);
+	if (!id) {
+		dict_begin(sizeof(struct jis_ev_string_def) + length);
+		id = name_find(text, length, hash);
+		if (!id)
+			id = name_add(text, length, hash);
+		pthread_mutex_unlock(&dict_lock);
+	}
+	agent_leave();
 	return id;
+}
+
+void names_reset(void)
+{
+	struct name *name;
+	unsigned int i;
+
+	for (i = 0; i < BUCKETS; i++) {
+		while ((name = buckets[i])) {
+			buckets[i] = name->next;
+			free(name);
+		}
+	}
+	nr_names = 0;
 }
 
 __u32 name_intern_modified(const char *text)

@@ -1,62 +1,159 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calling thread's slot: taken at its first record, given back at its end (ThreadEnd for Java
- * threads, the destructor of a thread-specific key for all others). Not for signal handlers.
+ * What the agent keeps of each thread: its slot, taken at its first record, given back at its end
+ * (ThreadEnd for Java threads, the destructor of a thread-specific key for all others), and whether
+ * it is inside of the agent just now, so that the pool goes only when nobody is. Not for signal
+ * handlers.
  */
 #include "compat.h"
 
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent.h"
 
-__thread struct jis_slot *agent_slot;
-static pthread_key_t slot_key;
+__thread struct agent_thread *agent_self;
+static pthread_key_t self_key;
+static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct agent_thread *threads; /* under the lock */
 
 __u32 agent_tid(void)
 {
 	return (__u32)syscall(SYS_gettid);
 }
 
-static void slot_destructor(void *slot)
+/* The thread's end: it writes no more. */
+static void self_destructor(void *value)
 {
-	if (agent_slot == slot)
-		slot_give_back();
+	struct agent_thread *self = value;
+
+	if (agent_self != self)
+		return;
+	slot_give_back();
+	agent_self = NULL;
+	pthread_mutex_lock(&threads_lock);
+	*self->link = self->next;
+	if (self->next)
+		self->next->link = self->link;
+	pthread_mutex_unlock(&threads_lock);
+	free(self);
+}
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&threads_lock);
+}
+
+static void after_fork_parent(void)
+{
+	pthread_mutex_unlock(&threads_lock);
 }
 
 /* A forked child has no pool (MADV_DONTFORK): it must not write. */
-static void after_fork(void)
+static void after_fork_child(void)
 {
-	agent_slot = NULL;
+	pthread_mutex_unlock(&threads_lock);
+	__atomic_store_n(&agent.recording, 0, __ATOMIC_RELEASE);
 	jis_writer_off(&agent.writer);
+	if (agent_self)
+		agent_self->slot = NULL;
 }
 
 int slots_init(void)
 {
-	int error = pthread_key_create(&slot_key, slot_destructor);
+	static int done;
+	int error;
 
-	return error ? -error : -pthread_atfork(NULL, NULL, after_fork);
+	if (done)
+		return 0;
+	error = pthread_key_create(&self_key, self_destructor);
+	if (error)
+		return -error;
+	done = 1;
+	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+	return -pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 }
 
-struct jis_slot *slot_of_thread(void)
+struct agent_thread *slot_thread(void)
 {
-	if (!agent_slot) {
-		agent_slot = jis_slot_take(&agent.writer, agent_tid());
-		if (agent_slot)
-			pthread_setspecific(slot_key, agent_slot);
+	struct agent_thread *self = calloc(1, sizeof(*self));
+
+	if (!self)
+		return NULL;
+	if (pthread_setspecific(self_key, self)) {
+		free(self);
+		return NULL;
 	}
-	return agent_slot;
+	pthread_mutex_lock(&threads_lock);
+	self->next = threads;
+	self->link = &threads;
+	if (threads)
+		threads->link = &self->next;
+	threads = self;
+	pthread_mutex_unlock(&threads_lock);
+	agent_self = self;
+	return self;
+}
+
+struct jis_slot *slot_of_thread(struct agent_thread *self)
+{
+	if (!self->slot || self->generation != agent.generation) {
+		self->slot = jis_slot_take(&agent.writer, agent_tid());
+		self->generation = agent.generation;
+	}
+	return self->slot;
 }
 
 void slot_give_back(void)
 {
-	struct jis_slot *slot = agent_slot;
+	struct agent_thread *self = agent_self;
 
-	if (!slot)
+	if (!self || !self->slot)
 		return;
-	agent_slot = NULL;
-	pthread_setspecific(slot_key, NULL);
-	jis_slot_give(&agent.writer, slot);
+	if (agent_enter()) {
+		if (self->generation == agent.generation)
+			jis_slot_give(&agent.writer, self->slot);
+		agent_leave();
+	}
+	self->slot = NULL;
+}
+
+/* After it each thread sees what was written before it, or has been seen to be inside. */
+static void barrier(void)
+{
+	const struct timespec a_while = {0, 10000000}; /* no store stays in a CPU that long */
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) < 0)
+		nanosleep(&a_while, NULL);
+}
+
+static int anybody_inside(void)
+{
+	struct agent_thread *t;
+	int inside = 0;
+
+	pthread_mutex_lock(&threads_lock);
+	for (t = threads; t; t = t->next)
+		inside |= t != agent_self && __atomic_load_n(&t->inside, __ATOMIC_ACQUIRE);
+	pthread_mutex_unlock(&threads_lock);
+	return inside;
+}
+
+int slots_quiet(int ms)
+{
+	const struct timespec step = {0, 1000000};
+
+	barrier();
+	while (anybody_inside()) {
+		if (ms-- <= 0)
+			return 0;
+		nanosleep(&step, NULL);
+	}
+	return 1;
 }

@@ -2,16 +2,70 @@
 /*
  * Java threads: their start and end, on which kernel thread, under which name and in which group;
  * and those that ran before the agent could see their start. Names are those the thread has then;
- * later ones come from the hook on Thread.setName (hooks.c).
+ * later ones come from the hook on Thread.setName.
  */
-#include "agent.h"
+#include "families.h"
+#include "waits.h"
 
-/* In JVMTI's thread-local storage of a thread whose start has been written. */
-static char announced;
+/*
+ * In JVMTI's thread-local storage of a thread whose start has been written, and of one at its end:
+ * marks of a recording, those of a former one mean nothing.
+ */
+enum { MARK_ANNOUNCED = 1, MARK_ENDED = 2 };
 
-int threads_init(JNIEnv *env)
+/* Of marks, and of what is said by them: a thread's start is told once, and before its end. */
+static pthread_mutex_t marks_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *mark(unsigned int which)
 {
-	jclass class = (*env)->FindClass(env, "java/lang/Thread");
+	return (void *)((uintptr_t)agent.generation << 2 | which);
+}
+
+/* Which of them the thread has; -1: it is gone. */
+static int mark_of(jthread thread)
+{
+	void *seen = NULL;
+
+	if ((*agent.jvmti)->GetThreadLocalStorage(agent.jvmti, thread, &seen))
+		return -1;
+	return seen == mark(MARK_ANNOUNCED) ? MARK_ANNOUNCED
+	       : seen == mark(MARK_ENDED)   ? MARK_ENDED
+					    : 0;
+}
+
+static int thread_ended(jthread thread)
+{
+	int seen = mark_of(thread);
+
+	return seen < 0 || seen == MARK_ENDED;
+}
+
+/* Says where the thread's states are, until its end. */
+static void states_publish(JNIEnv *env, jthread thread, __u32 tid)
+{
+	struct vm_states states;
+
+	if (!(agent.features & JIS_FEATURE_VM_STATES) || !tid ||
+	    vmstructs_states(env, thread, &states) < 0)
+		return;
+	pthread_mutex_lock(&marks_lock);
+	if (!thread_ended(thread))
+		jis_words_set(&agent.writer, tid, states.vm, states.os);
+	pthread_mutex_unlock(&marks_lock);
+}
+
+static void states_withdraw(jthread thread, __u32 tid)
+{
+	pthread_mutex_lock(&marks_lock);
+	(*agent.jvmti)->SetThreadLocalStorage(agent.jvmti, thread, mark(MARK_ENDED));
+	if (agent.features & JIS_FEATURE_VM_STATES)
+		jis_words_clear(&agent.writer, tid);
+	pthread_mutex_unlock(&marks_lock);
+}
+
+int threads_enable(JNIEnv *env)
+{
+	jclass class = agent.thread_tid ? NULL : (*env)->FindClass(env, "java/lang/Thread");
 
 	if (class)
 		agent.thread_tid = (*env)->GetFieldID(env, class, "tid", "J");
@@ -19,7 +73,10 @@ int threads_init(JNIEnv *env)
 		(*env)->ExceptionClear(env);
 	if (class)
 		(*env)->DeleteLocalRef(env, class);
-	return agent.thread_tid ? 0 : -ENOENT;
+	if (agent.thread_tid)
+		return 0;
+	recorder_note("java.lang.Thread has no field tid: threads are not recorded");
+	return -ENOENT;
 }
 
 static __u32 group_name(JNIEnv *env, jthreadGroup group)
@@ -42,20 +99,23 @@ static void thread_announce(JNIEnv *env, jthread thread, __u32 tid, __u32 flags)
 {
 	jvmtiThreadInfo info = {0};
 	struct jis_ev_java_thread_start fixed;
-	void *seen = NULL;
 
-	if ((*agent.jvmti)->GetThreadLocalStorage(agent.jvmti, thread, &seen) || seen)
+	if (mark_of(thread))
 		return;
 	if ((*agent.jvmti)->GetThreadInfo(agent.jvmti, thread, &info))
 		return;
-	(*agent.jvmti)->SetThreadLocalStorage(agent.jvmti, thread, &announced);
 	fixed.java_tid = (__u64)(*env)->GetLongField(env, thread, agent.thread_tid);
 	fixed.tid = tid;
 	fixed.flags = flags | (info.is_daemon ? JIS_JTHREAD_DAEMON : 0);
 	fixed.group = group_name(env, info.thread_group);
-	dict_write_modified(JIS_EV_java_thread_start, &fixed,
-			    offsetof(struct jis_ev_java_thread_start, name_length),
-			    info.name ? info.name : "");
+	pthread_mutex_lock(&marks_lock);
+	if (!mark_of(thread)) {
+		(*agent.jvmti)->SetThreadLocalStorage(agent.jvmti, thread, mark(MARK_ANNOUNCED));
+		dict_write_modified(JIS_EV_java_thread_start, &fixed,
+				    offsetof(struct jis_ev_java_thread_start, name_length),
+				    info.name ? info.name : "");
+	}
+	pthread_mutex_unlock(&marks_lock);
 	(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)info.name);
 	if (info.thread_group)
 		(*env)->DeleteLocalRef(env, info.thread_group);
@@ -65,23 +125,36 @@ static void thread_announce(JNIEnv *env, jthread thread, __u32 tid, __u32 flags)
 
 void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-	if (!agent_is_dormant())
-		thread_announce(env, thread, agent_tid(), 0);
+	__u32 tid;
+
+	if (!agent_enter())
+		return;
+	tid = agent_tid();
+	if (tid != agent_control_tid && tid != owners_trial_tid) {
+		peer_add(env, thread, tid);
+		thread_announce(env, thread, tid, 0);
+		states_publish(env, thread, tid);
+	}
+	agent_leave();
 }
 
 void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	struct jis_ev_java_thread_end record;
 
-	if (!agent_is_dormant()) {
+	if (!agent_enter())
+		return;
+	record.tid = agent_tid();
+	if (record.tid != agent_control_tid && record.tid != owners_trial_tid) {
+		states_withdraw(thread, record.tid);
+		peer_remove(env, thread);
 		record.java_tid = (__u64)(*env)->GetLongField(env, thread, agent.thread_tid);
-		record.tid = agent_tid();
 		dict_write(JIS_EV_java_thread_end, &record, sizeof(record), NULL, 0);
 	}
 	slot_give_back();
+	agent_leave();
 }
 
-/* Announces the threads that run already; the calling thread is one of them. */
 void threads_running(JNIEnv *env)
 {
 	jthread *threads = NULL, current = NULL;
@@ -94,19 +167,67 @@ void threads_running(JNIEnv *env)
 	if ((*agent.jvmti)->GetCurrentThread(agent.jvmti, &current) || !current)
 		goto out;
 	vmstructs_init(env, current);
+	if (agent.features & JIS_FEATURES_WAITS)
+		peers_init(env, current);
 	if ((*agent.jvmti)->GetAllThreads(agent.jvmti, &n, &threads))
 		goto out;
 	if ((*env)->EnsureLocalCapacity(env, n + 16) < 0) {
 		(*env)->ExceptionClear(env);
 		goto out;
 	}
-	for (i = 0; i < n; i++)
-		thread_announce(env, threads[i],
-				(*env)->IsSameObject(env, threads[i], current)
-					? agent_tid()
-					: vmstructs_tid(env, threads[i]),
-				JIS_JTHREAD_RUNNING);
+	for (i = 0; i < n; i++) {
+		int mine = (*env)->IsSameObject(env, threads[i], current);
+		__u32 tid = mine ? agent_tid() : vmstructs_tid(env, threads[i]);
+
+		if (mine && tid == agent_control_tid)
+			continue;
+		states_publish(env, threads[i], tid);
+		peer_add(env, threads[i], tid);
+		if (thread_ended(threads[i]))
+			peer_remove(env, threads[i]);
+		thread_announce(env, threads[i], tid, JIS_JTHREAD_RUNNING);
+	}
+	peers_complete();
 out:
 	(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)threads);
 	(*env)->PopLocalFrame(env, NULL);
 }
+
+/* The hook on Thread.setName ------------------------------------------------------------------- */
+
+JNIEXPORT void JNICALL Java_java_lang_JProbe_00024_setName(JNIEnv *env, jclass class,
+							   jthread thread, jstring string);
+
+JNIEXPORT void JNICALL Java_java_lang_JProbe_00024_setName(JNIEnv *env, jclass class,
+							   jthread thread, jstring string)
+{
+	struct jis_ev_java_thread_name fixed;
+	char name[NAME_UTF8_MAX];
+	int length;
+
+	if (!thread || !string || !agent_enter())
+		return;
+	length = name_of_string(env, string, name);
+	fixed.java_tid = (__u64)(*env)->GetLongField(env, thread, agent.thread_tid);
+	fixed.by_tid = agent_tid();
+	if ((*env)->ExceptionCheck(env))
+		(*env)->ExceptionClear(env);
+	if (length >= 0)
+		dict_write(JIS_EV_java_thread_name, &fixed,
+			   offsetof(struct jis_ev_java_thread_name, name_length), name,
+			   (size_t)length);
+	agent_leave();
+}
+
+const struct agent_hook thread_name_hooks[] = {
+	{
+		.class_name = "java/lang/Thread",
+		.method = "setName",
+		.descriptor = "(Ljava/lang/String;)V",
+		.probe = "setName",
+		.probe_descriptor = "(Ljava/lang/Thread;Ljava/lang/String;)V",
+		.nr_locals = 2,
+		.locals = {0, 1},
+	},
+	{.class_name = NULL},
+};

@@ -34,7 +34,7 @@ static int copy_note(struct dl_phdr_info *info, size_t size, void *ctx)
 	return 0;
 }
 
-int agent_elsewhere(void)
+int agent_elsewhere(char *path, size_t n)
 {
 	struct copies copies = {.nr = 0};
 	int i, found = 0;
@@ -46,6 +46,8 @@ int agent_elsewhere(void)
 
 		found = at_work && at_work != &jis_agent_at_work &&
 			__atomic_load_n(at_work, __ATOMIC_ACQUIRE);
+		if (found && path)
+			snprintf(path, n, "%s", copies.path[i]);
 		if (library)
 			dlclose(library);
 	}

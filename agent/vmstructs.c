@@ -17,8 +17,11 @@
 
 static jfieldID eetop;
 static long osthread_offset = -1, thread_id_offset = -1;
+/* States: JavaThread._thread_state, OSThread._state. */
+static long vm_state_offset = -1, os_state_offset = -1;
+static int states_known; /* the two were tried */
 
-static void *vm_symbol(const char *name)
+void *vm_symbol(const char *name)
 {
 	void *symbol = dlsym(RTLD_DEFAULT, name), *vm;
 
@@ -62,15 +65,135 @@ static void offsets_find(void)
 			osthread_offset = *(const long *)(const void *)(entry + offset_at);
 		else if (!strcmp(type, "OSThread") && !strcmp(field, "_thread_id"))
 			thread_id_offset = *(const long *)(const void *)(entry + offset_at);
+		else if (!strcmp(type, "JavaThread") && !strcmp(field, "_thread_state"))
+			vm_state_offset = *(const long *)(const void *)(entry + offset_at);
+		else if (!strcmp(type, "OSThread") && !strcmp(field, "_state"))
+			os_state_offset = *(const long *)(const void *)(entry + offset_at);
 	}
 }
 
-static int vm_read(__u64 address, void *out, size_t size)
+/* A constant of HotSpot's, from its other table; -1: it has none of that name. */
+static int vm_constant(const char *wanted)
+{
+	char **table = vm_symbol("gHotSpotVMIntConstants");
+	__u64 name_at = vm_number("gHotSpotVMIntConstantEntryNameOffset");
+	__u64 value_at = vm_number("gHotSpotVMIntConstantEntryValueOffset");
+	__u64 stride = vm_number("gHotSpotVMIntConstantEntryArrayStride");
+	const char *entry, *name;
+
+	if (!table || !*table || !value_at || !stride)
+		return -1;
+	for (entry = *table;; entry += stride) {
+		name = *(const char *const *)(const void *)(entry + name_at);
+		if (!name)
+			return -1;
+		if (!strcmp(name, wanted))
+			return *(const int *)(const void *)(entry + value_at);
+	}
+}
+
+int vm_read(__u64 address, void *out, size_t size)
 {
 	struct iovec to = {out, size};
 	struct iovec from = {(void *)(uintptr_t)address, size};
 
 	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)size ? 0 : -EFAULT;
+}
+
+__u64 vm_thread_read(JNIEnv *env, jthread thread)
+{
+	return eetop ? (__u64)(*env)->GetLongField(env, thread, eetop) : 0;
+}
+
+const void *vm_field(const char *wanted_type, const char *wanted_field, long *offset)
+{
+	char **table = vm_symbol("gHotSpotVMStructs");
+	__u64 type_at = vm_number("gHotSpotVMStructEntryTypeNameOffset");
+	__u64 field_at = vm_number("gHotSpotVMStructEntryFieldNameOffset");
+	__u64 offset_at = vm_number("gHotSpotVMStructEntryOffsetOffset");
+	__u64 address_at = vm_number("gHotSpotVMStructEntryAddressOffset");
+	__u64 stride = vm_number("gHotSpotVMStructEntryArrayStride");
+	const char *entry, *type, *field;
+
+	*offset = -1;
+	if (!table || !*table || !field_at || !offset_at || !address_at || !stride)
+		return NULL;
+	for (entry = *table;; entry += stride) {
+		type = *(const char *const *)(const void *)(entry + type_at);
+		field = *(const char *const *)(const void *)(entry + field_at);
+		if (!type || !field)
+			return NULL;
+		if (strcmp(type, wanted_type) || strcmp(field, wanted_field))
+			continue;
+		*offset = *(const long *)(const void *)(entry + offset_at);
+		return *(const void *const *)(const void *)(entry + address_at);
+	}
+}
+
+__u64 vm_type_size(const char *wanted)
+{
+	char **table = vm_symbol("gHotSpotVMTypes");
+	__u64 name_at = vm_number("gHotSpotVMTypeEntryTypeNameOffset");
+	__u64 size_at = vm_number("gHotSpotVMTypeEntrySizeOffset");
+	__u64 stride = vm_number("gHotSpotVMTypeEntryArrayStride");
+	const char *entry, *name;
+
+	if (!table || !*table || !size_at || !stride)
+		return 0;
+	for (entry = *table;; entry += stride) {
+		name = *(const char *const *)(const void *)(entry + name_at);
+		if (!name)
+			return 0;
+		if (!strcmp(name, wanted))
+			return *(const __u64 *)(const void *)(entry + size_at);
+	}
+}
+
+/* The flags are an array of structures with a name and the address of the value. */
+static unsigned char *flag_find(const char *wanted)
+{
+	const void *flags_at, *number_at;
+	long name_offset, value_offset, unused;
+	__u64 size = vm_type_size("JVMFlag"), flags, value, number, name_at;
+	char name[64];
+
+	flags_at = vm_field("JVMFlag", "flags", &unused);
+	number_at = vm_field("JVMFlag", "numFlags", &unused);
+	vm_field("JVMFlag", "_name", &name_offset);
+	vm_field("JVMFlag", "_addr", &value_offset);
+	if (!flags_at || !number_at || !size || name_offset < 0 || value_offset < 0)
+		return NULL;
+	flags = *(const __u64 *)flags_at;
+	number = *(const __u64 *)number_at;
+	for (; number; number--, flags += size) {
+		if (vm_read(flags + (__u64)name_offset, &name_at, sizeof(name_at)) < 0)
+			return NULL;
+		name[sizeof(name) - 1] = 0;
+		if (!name_at || vm_read(name_at, name, strlen(wanted) + 1) < 0 ||
+		    memcmp(name, wanted, strlen(wanted) + 1))
+			continue;
+		if (vm_read(flags + (__u64)value_offset, &value, sizeof(value)) < 0)
+			return NULL;
+		return (unsigned char *)(uintptr_t)value;
+	}
+	return NULL;
+}
+
+int vm_flag(const char *wanted)
+{
+	const unsigned char *flag = flag_find(wanted);
+
+	return flag ? *flag : -1;
+}
+
+int vm_flag_set(const char *wanted)
+{
+	unsigned char *flag = flag_find(wanted);
+
+	if (!flag || *flag > 1)
+		return -ENOENT;
+	*flag = 1;
+	return 0;
 }
 
 static __u32 tid_read(JNIEnv *env, jthread thread)
@@ -84,12 +207,60 @@ static __u32 tid_read(JNIEnv *env, jthread thread)
 	return tid > 0 ? (__u32)tid : 0;
 }
 
-void vmstructs_init(JNIEnv *env, jthread current)
+/* Where the states of a live platform thread are. Returns 0, or -ESRCH. */
+static int states_find(JNIEnv *env, jthread thread, struct vm_states *out)
+{
+	__u64 java_thread = (__u64)(*env)->GetLongField(env, thread, eetop), os_thread;
+
+	if (!java_thread || vm_read(java_thread + (__u64)osthread_offset, &os_thread, 8) < 0 ||
+	    !os_thread)
+		return -ESRCH;
+	out->vm = (const __u32 *)(uintptr_t)(java_thread + (__u64)vm_state_offset);
+	out->os = (const __u32 *)(uintptr_t)(os_thread + (__u64)os_state_offset);
+	return 0;
+}
+
+/* The calling thread is in native code, and it runs: does it say so? */
+static int states_try(JNIEnv *env, jthread current)
+{
+	struct vm_states states;
+	int vm = -1, os = -1;
+
+	if (vm_state_offset < 0 || os_state_offset < 0 || states_find(env, current, &states) < 0)
+		return -ENOENT;
+	if (vm_read((__u64)(uintptr_t)states.vm, &vm, sizeof(vm)) < 0 ||
+	    vm_read((__u64)(uintptr_t)states.os, &os, sizeof(os)) < 0)
+		return -EFAULT;
+	return vm >= 0 && os >= 0 && vm == vm_constant("_thread_in_native") &&
+			       os == vm_constant("RUNNABLE")
+		       ? 0
+		       : -ENOENT;
+}
+
+int vmstructs_states(JNIEnv *env, jthread thread, struct vm_states *out)
+{
+	if (!__atomic_load_n(&states_known, __ATOMIC_ACQUIRE))
+		return -ENOENT;
+	return states_find(env, thread, out);
+}
+
+static void states_init(JNIEnv *env, jthread current)
+{
+	if (!(agent.features & JIS_FEATURE_VM_STATES))
+		return;
+	if (eetop && states_try(env, current) == 0) {
+		__atomic_store_n(&states_known, 1, __ATOMIC_RELEASE);
+		return;
+	}
+	agent.features &= ~JIS_FEATURE_VM_STATES;
+	recorder_note("the JVM's states of its threads are not recorded: "
+		      "unknown layout of this JVM");
+}
+
+static void tids_init(JNIEnv *env, jthread current)
 {
 	jclass class;
 
-	if (!agent.hotspot)
-		return;
 	class = (*env)->FindClass(env, "java/lang/Thread");
 	if (class)
 		eetop = (*env)->GetFieldID(env, class, "eetop", "J");
@@ -102,6 +273,13 @@ void vmstructs_init(JNIEnv *env, jthread current)
 	eetop = NULL;
 	recorder_note("kernel threads of Java threads already running are not known: "
 		      "unknown layout of this JVM");
+}
+
+void vmstructs_init(JNIEnv *env, jthread current)
+{
+	if (agent.hotspot)
+		tids_init(env, current);
+	states_init(env, current);
 }
 
 __u32 vmstructs_tid(JNIEnv *env, jthread thread)

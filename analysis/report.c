@@ -7,7 +7,12 @@
 #include <stdlib.h>
 
 #include "report.h"
+#include "report_doings.h"
+#include "report_links.h"
 #include "report_pairs.h"
+#include "report_places.h"
+#include "report_reasons.h"
+#include "report_tasks.h"
 
 struct run_thread {
 	enum model_state_kind last; /* kind of the last state told */
@@ -16,7 +21,9 @@ struct run_thread {
 
 struct run_process {
 	uint64_t gc_begin;
+	int64_t gc_number;
 	bool in_gc;
+	bool gc_lost; /* its end may be among missing records */
 };
 
 struct report_run {
@@ -28,7 +35,12 @@ struct report_run {
 	uint64_t *at_once;
 	struct run_thread *run_threads;
 	struct run_process *run_processes;
-	struct pairs pairs;
+	struct pairs wakers, behind;
+	struct reasons_run reasons;
+	struct places_run places;
+	struct tasks_run tasks;
+	struct doings_run doings;
+	struct links_run links;
 	uint64_t running_since;
 	uint32_t running;
 };
@@ -120,6 +132,11 @@ static int on_begin(void *ctx, const struct model_info *info)
 	r->report.at_once = r->at_once;
 	r->report.nr_at_once = info->nr_cpus + 1;
 	r->running_since = info->begin;
+	pools_begin(&r->tasks, info);
+	links_begin(&r->links);
+	places_begin(&r->places);
+	if (reasons_begin(&r->reasons, info) || doings_begin(&r->doings, info))
+		return -ENOMEM;
 	return count_processes(r);
 }
 
@@ -128,6 +145,10 @@ static void times_add(struct report_times *to, const struct report_times *from)
 	for (int i = 0; i < MODEL_NR_STATES; i++)
 		to->state[i] += from->state[i];
 	to->preempted += from->preempted;
+	to->throttled += from->throttled;
+	for (int i = 0; i < 4; i++)
+		to->behind[i] += from->behind[i];
+	to->stolen += from->stolen;
 	to->voluntary += from->voluntary;
 	to->involuntary += from->involuntary;
 	to->wakeups += from->wakeups;
@@ -172,15 +193,22 @@ static int on_end(void *ctx, const struct model_counts *counts)
 		times_add(&r->report.total, &r->threads[i].times);
 	}
 	for (uint32_t i = 0; i < info->nr_processes; i++) {
-		if (r->run_processes[i].in_gc)
+		if (r->run_processes[i].in_gc && r->run_processes[i].gc_lost)
+			r->processes[i].gc_unpaired++;
+		else if (r->run_processes[i].in_gc)
 			gc_close(r, i, info->end);
 	}
 	if (info->end > info->begin)
 		r->report.parallelism = (double)r->report.total.state[MODEL_RUNNING] /
 					(double)(info->end - info->begin);
 	r->report.counts = *counts;
-	pairs_top(&r->pairs, r->threads);
-	return 0;
+	pairs_top_wakers(&r->wakers, r->threads);
+	pairs_top_behind(&r->behind, r->threads);
+	if (doings_end(&r->doings, &r->report) || links_end(&r->links, &r->report) ||
+	    places_end(&r->places, &r->report))
+		return -ENOMEM;
+	return reasons_end(&r->reasons, &r->report) || pools_end(&r->tasks, &r->report) ? -ENOMEM
+											: 0;
 }
 
 /* Events ------------------------------------------------------------------------------------- */
@@ -194,6 +222,8 @@ static int on_state(void *ctx, const struct model_state *s)
 	times->state[s->kind] += s->end - s->begin;
 	if (s->kind == MODEL_READY && s->preempted)
 		times->preempted += s->end - s->begin;
+	if (s->kind == MODEL_READY && s->throttled)
+		times->throttled += s->end - s->begin;
 	if (run->last == MODEL_RUNNING && run->last_end == s->begin) {
 		if (s->kind == MODEL_READY)
 			times->involuntary++;
@@ -202,7 +232,37 @@ static int on_state(void *ctx, const struct model_state *s)
 	}
 	run->last = s->kind;
 	run->last_end = s->end;
-	return 0;
+	pools_state(&r->tasks, s);
+	return reasons_state(&r->reasons, s);
+}
+
+static int on_java_wait(void *ctx, const struct model_java_wait *w)
+{
+	struct report_run *r = ctx;
+	int err = reasons_java_wait(&r->reasons, w);
+
+	err = err ? err : places_java_wait(&r->places, w);
+	return err ? err : pools_java_wait(&r->tasks, w);
+}
+
+static int on_task(void *ctx, const struct model_task *t)
+{
+	return pools_task(&((struct report_run *)ctx)->tasks, t);
+}
+
+static int on_vstate(void *ctx, const struct model_vstate *s)
+{
+	return reasons_vstate(&((struct report_run *)ctx)->reasons, s);
+}
+
+static int on_link(void *ctx, const struct model_link *l)
+{
+	return links_add(&((struct report_run *)ctx)->links, l);
+}
+
+static int on_connection(void *ctx, const struct model_connection *c)
+{
+	return links_connection(&((struct report_run *)ctx)->links, c);
 }
 
 static int on_cpu(void *ctx, const struct model_cpu *c)
@@ -221,12 +281,16 @@ static int on_wakeup(void *ctx, const struct model_wakeup *w)
 
 	times->wakeups++;
 	times->wake_time += w->ready - w->waking;
+	if (reasons_wakeup(&r->reasons, w))
+		return -ENOMEM;
 	if (w->context == JIS_WAKER_SOFTIRQ) {
 		key.waker = REPORT_WAKER_SOFTIRQ;
 	} else if (w->context == JIS_WAKER_HARDIRQ) {
 		key.waker = REPORT_WAKER_HARDIRQ;
 	} else if (w->context == JIS_WAKER_NMI) {
 		key.waker = REPORT_WAKER_NMI;
+	} else if (w->context == JIS_WAKER_TIMER) {
+		key.waker = REPORT_WAKER_TIMER;
 	} else if (w->waker != MODEL_NO_THREAD) {
 		key.waker = REPORT_WAKER_THREAD;
 		key.waker_index = w->waker;
@@ -239,7 +303,39 @@ static int on_wakeup(void *ctx, const struct model_wakeup *w)
 		key.waker_index = w->waker_foreign;
 		key.waker_tid = w->waker_tid;
 	}
-	return pairs_count(&r->pairs, &key);
+	return pairs_add(&r->wakers, &key, 1);
+}
+
+static int on_wait(void *ctx, const struct model_wait *w)
+{
+	struct report_run *r = ctx;
+	struct pair key = {.thread = w->thread, .waker_index = MODEL_NO_THREAD};
+
+	/* While it is throttled it is not who has the CPU that keeps it from there. */
+	if (w->throttled)
+		return 0;
+	r->threads[w->thread].times.behind[w->occupant] += w->end - w->begin;
+	if (w->occupant == MODEL_CPU_IDLE) {
+		key.waker = REPORT_WAKER_IDLE;
+	} else if (w->occupant == MODEL_CPU_TARGET) {
+		key.waker = REPORT_WAKER_THREAD;
+		key.waker_index = w->occupant_index;
+	} else {
+		key.waker = REPORT_WAKER_FOREIGN;
+		key.waker_index = w->occupant_index;
+		key.waker_tid = w->tid;
+	}
+	return pairs_add(&r->behind, &key, w->end - w->begin);
+}
+
+static int on_steal(void *ctx, const struct model_steal *s)
+{
+	struct report_run *r = ctx;
+
+	r->report.stolen += s->stolen;
+	if (s->thread != MODEL_NO_THREAD && r->report.info->threads[s->thread].selected)
+		r->threads[s->thread].times.stolen += s->stolen;
+	return 0;
 }
 
 static void on_gc(struct report_run *r, const struct model_event *e)
@@ -247,19 +343,22 @@ static void on_gc(struct report_run *r, const struct model_event *e)
 	struct run_process *run = &r->run_processes[e->process];
 	struct report_process *p = &r->processes[e->process];
 
-	if (e->kind == MODEL_EVENT_GC_FINISH) {
-		if (run->in_gc)
-			gc_close(r, e->process, e->time);
-		else
-			p->gc_unpaired++;
+	if (e->kind == MODEL_EVENT_GC_FINISH && run->in_gc && run->gc_number == e->value) {
+		gc_close(r, e->process, e->time);
 		return;
 	}
 	/* The end of the former is missing: how long it took is not known. */
 	if (run->in_gc)
 		p->gc_unpaired++;
+	run->in_gc = e->kind == MODEL_EVENT_GC_START;
+	if (!run->in_gc) {
+		p->gc_unpaired++;
+		return;
+	}
 	p->gc_count++;
-	run->in_gc = true;
 	run->gc_begin = e->time;
+	run->gc_number = e->value;
+	run->gc_lost = false;
 }
 
 static int on_event(void *ctx, const struct model_event *e)
@@ -273,14 +372,22 @@ static int on_event(void *ctx, const struct model_event *e)
 	case MODEL_EVENT_GC_FINISH:
 		on_gc(r, e);
 		break;
+	case MODEL_EVENT_GC_LOST:
+		r->run_processes[e->process].gc_lost = true;
+		break;
 	case MODEL_EVENT_MARKER:
 		r->processes[e->process].markers++;
 		break;
 	case MODEL_EVENT_SPAN_BEGIN:
 		r->processes[e->process].spans++;
 		break;
-	default:
+	case MODEL_EVENT_MOUNT:
+		if (e->vthread != MODEL_NO_THREAD)
+			r->reasons.vthreads[e->vthread].mounts++;
+		r->reasons.virtuals.times.mounts++;
 		break;
+	default:
+		return doings_event(&r->doings, e);
 	}
 	return 0;
 }
@@ -297,10 +404,12 @@ static int on_running(void *ctx, uint64_t time, uint32_t nr)
 static int on_damage(void *ctx, const struct model_damage *d)
 {
 	struct report_run *r = ctx;
+	struct report_damage *to =
+		d->process == UINT32_MAX ? &r->report.damage : &r->report.user_damage;
 
-	r->report.damages++;
+	to->intervals++;
 	if (d->end > d->begin)
-		r->report.damaged_time += d->end - d->begin;
+		to->time += d->end - d->begin;
 	return 0;
 }
 
@@ -313,11 +422,19 @@ struct report_run *report_new(void)
 					      .state = on_state,
 					      .cpu = on_cpu,
 					      .wakeup = on_wakeup,
+					      .wait = on_wait,
+					      .steal = on_steal,
 					      .event = on_event,
 					      .running = on_running,
 					      .damage = on_damage,
+					      .vstate = on_vstate,
+					      .java_wait = on_java_wait,
+					      .task = on_task,
+					      .link = on_link,
+					      .connection = on_connection,
 					      .end = on_end,
-					      .ctx = r};
+					      .ctx = r,
+					      .wants_reasons = true};
 	return r;
 }
 
@@ -341,6 +458,17 @@ void report_free(struct report_run *r)
 	free(r->run_processes);
 	free(r->cpus);
 	free(r->at_once);
-	pairs_fini(&r->pairs);
+	pairs_fini(&r->wakers);
+	pairs_fini(&r->behind);
+	reasons_fini(&r->reasons);
+	places_fini(&r->places);
+	pools_fini(&r->tasks);
+	doings_fini(&r->doings);
+	free((void *)r->report.doings);
+	links_fini(&r->links);
+	free((void *)r->report.locks);
+	free((void *)r->report.peers);
+	free((void *)r->report.pools);
+	free((void *)r->report.handovers);
 	free(r);
 }

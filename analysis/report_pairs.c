@@ -44,7 +44,7 @@ static int pairs_grow(struct pairs *p)
 	return 0;
 }
 
-int pairs_count(struct pairs *p, const struct pair *key)
+int pairs_add(struct pairs *p, const struct pair *key, uint64_t n)
 {
 	struct pair *e;
 
@@ -56,38 +56,44 @@ int pairs_count(struct pairs *p, const struct pair *key)
 		e->count = 0;
 		e->first = p->nr++;
 	}
-	e->count++;
+	e->count += n;
 	return 0;
 }
 
-static bool pair_beats(const struct pair *a, const struct pair *b)
+static bool pair_beats(const struct pair *a, const struct report_top *b)
 {
-	return !b || a->count > b->count || (a->count == b->count && a->first < b->first);
+	return b->who == REPORT_WAKER_NONE || a->count > b->count ||
+	       (a->count == b->count && a->first < b->first);
 }
 
-void pairs_top(const struct pairs *p, struct report_thread *threads)
+static void top_take(struct report_top *top, const struct pair *e)
+{
+	if (!pair_beats(e, top))
+		return;
+	*top = (struct report_top){.who = e->waker,
+				   .index = e->waker_index,
+				   .tid = e->waker_tid,
+				   .count = e->count,
+				   .first = e->first};
+}
+
+void pairs_top_wakers(const struct pairs *p, struct report_thread *threads)
 {
 	for (uint64_t i = 0; p->table && i <= p->mask; i++) {
-		const struct pair *e = &p->table[i], *best = NULL;
-		struct report_thread *t;
+		const struct pair *e = &p->table[i];
 
-		if (e->waker == REPORT_WAKER_NONE)
-			continue;
-		t = &threads[e->thread];
-		if (t->waker != REPORT_WAKER_NONE) {
-			const struct pair key = {.thread = e->thread,
-						 .waker = t->waker,
-						 .waker_index = t->waker_index,
-						 .waker_tid = t->waker_tid};
+		if (e->waker != REPORT_WAKER_NONE)
+			top_take(&threads[e->thread].waker, e);
+	}
+}
 
-			best = pair_slot(p, &key);
-		}
-		if (!pair_beats(e, best))
-			continue;
-		t->waker = e->waker;
-		t->waker_index = e->waker_index;
-		t->waker_tid = e->waker_tid;
-		t->waker_count = e->count;
+void pairs_top_behind(const struct pairs *p, struct report_thread *threads)
+{
+	for (uint64_t i = 0; p->table && i <= p->mask; i++) {
+		const struct pair *e = &p->table[i];
+
+		if (e->waker != REPORT_WAKER_NONE)
+			top_take(&threads[e->thread].behind, e);
 	}
 }
 

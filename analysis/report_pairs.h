@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who woke whom how often: a hash table of pairs. Private to the report. */
+/* Who woke whom how often, who waited behind whom how long: a hash table of pairs. Private to the
+ * report. */
 #ifndef JIS_ANALYSIS_REPORT_PAIRS_H
 #define JIS_ANALYSIS_REPORT_PAIRS_H
 
@@ -18,10 +19,11 @@ struct pairs {
 	uint64_t mask;
 };
 
-/* Counts one wake-up of the pair in @key. Returns 0 or -ENOMEM. */
-int pairs_count(struct pairs *p, const struct pair *key);
-/* Puts the most frequent waker of each thread into @threads. */
-void pairs_top(const struct pairs *p, struct report_thread *threads);
+/* Adds @n to the pair in @key: wake-ups, or ns waited. Returns 0 or -ENOMEM. */
+int pairs_add(struct pairs *p, const struct pair *key, uint64_t n);
+/* Puts the most frequent waker of each thread into @threads, or who kept it waiting longest. */
+void pairs_top_wakers(const struct pairs *p, struct report_thread *threads);
+void pairs_top_behind(const struct pairs *p, struct report_thread *threads);
 void pairs_fini(struct pairs *p);
 
 #endif /* JIS_ANALYSIS_REPORT_PAIRS_H */

@@ -38,7 +38,7 @@ static bool readable_as(const struct launch_user *user, const char *path)
 	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-static int agent_installed(char path[PATH_MAX])
+int agent_installed(char path[PATH_MAX])
 {
 	static const char *const places[] = {"/" AGENT_NAME, "/../lib/jis/" AGENT_NAME};
 	char self[PATH_MAX];

@@ -24,6 +24,9 @@ struct agent_copy {
  */
 int agent_copy_find(struct agent_copy *c, const struct launch_user *user, char *why, size_t n);
 
+/* agent_installed - the agent as it is installed: beside the tool, or in ../lib/jis. 0 or -1. */
+int agent_installed(char path[PATH_MAX]);
+
 /* agent_copy_remove - removes the copy if there is one. */
 void agent_copy_remove(struct agent_copy *c);
 

@@ -31,10 +31,16 @@ struct command {
 
 int cmd_record(int argc, char **argv);
 int cmd_pause(int argc, char **argv);
+int cmd_attach(int argc, char **argv);
+int cmd_detach(int argc, char **argv);
+int cmd_methods(int argc, char **argv);
 int cmd_resume(int argc, char **argv);
+int cmd_snapshot(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_why(int argc, char **argv);
+int cmd_stats(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
@@ -107,6 +113,8 @@ const char *cli_format_ns(char *buffer, size_t n, uint64_t ns);
 
 /* Writes @text with control characters, backslash and quotes escaped as in C; UTF-8 is kept. */
 void cli_print_escaped(FILE *out, const char *text);
+/* The same as a string, for free(); NULL without memory. */
+char *cli_escaped(const char *text);
 
 /* Sum over all types of a stream's counters. */
 struct loss_totals {
@@ -115,7 +123,18 @@ struct loss_totals {
 struct loss_totals cli_stream_totals(const struct stream_entry *s);
 struct loss_totals cli_manifest_totals(const struct manifest *m);
 
-/* After reading: says on stderr what was lost or damaged, if anything. */
-void cli_warn_losses(const struct manifest *m);
+/*
+ * After reading: says on stderr what was lost or damaged, and which streams could not be read.
+ * Returns CLI_OK, or CLI_FAILED when there are such.
+ */
+int cli_warn_losses(const struct manifest *m);
+
+/* Says on stderr how many calls of methods were too deep to be told, if any. */
+void cli_warn_deep(const struct model *m);
+
+/* Says on stderr which streams could not be read, and why; returns as cli_warn_losses(). */
+int cli_tell_unread(const struct manifest *m);
+/* Why nothing of @s can be read, in words. */
+const char *cli_unread_reason(const struct stream_entry *s);
 
 #endif /* JIS_CLI_H */

@@ -4,12 +4,17 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
+
+/* So many streams are named that cannot be read, or are damaged. */
+#define UNREAD_MAX 16u
 
 __attribute__((format(printf, 2, 0))) static void message(const char *kind, const char *format,
 							  va_list args)
@@ -68,9 +73,12 @@ static bool option_has(const struct option *options, int value)
 	return false;
 }
 
-static void option_error(const struct option *options, const char *word, bool needs_value)
+static void option_error(const char *letters, const struct option *options, const char *word,
+			 bool needs_value)
 {
-	bool known = optopt && option_has(options, optopt);
+	/* Long options have letters, too, which are none on the command line. */
+	bool known = optopt && (!strncmp(word, "--", 2) ? option_has(options, optopt)
+							: strchr(letters, optopt) != NULL);
 	const char *what = needs_value ? " needs a value" : known ? " takes no value" : "";
 	char text[64];
 
@@ -92,12 +100,14 @@ int cli_getopt(int argc, char **argv, const char *letters, const struct option *
 	opt = getopt_long(argc, argv, letters, options, NULL);
 	if (opt != '?' && opt != ':')
 		return opt;
-	option_error(options, argv[optind - 1], opt == ':');
+	option_error(letters, options, argv[optind - 1], opt == ':');
 	return '?';
 }
 
 int cli_trace_error(const char *path, int err)
 {
+	int fd;
+
 	switch (err) {
 	case -ENOENT:
 		cli_error("%s: no such directory", path);
@@ -127,7 +137,11 @@ int cli_trace_error(const char *path, int err)
 			  path);
 		break;
 	default:
-		cli_error("%s: %s", path, strerror(-err));
+		/* Where the directory can be opened, it is the manifest that cannot. */
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		cli_error("%s%s: %s", path, fd < 0 ? "" : ": its manifest.json", strerror(-err));
+		if (fd >= 0)
+			close(fd);
 	}
 	return CLI_FAILED;
 }
@@ -202,7 +216,12 @@ int reading_option(struct reading_options *o, int opt, const char *value)
 	case 'F':
 		return cli_parse_duration("from", value, &o->model.from) ? -1 : 1;
 	case 'T':
-		return cli_parse_duration("to", value, &o->model.to) ? -1 : 1;
+		if (cli_parse_duration("to", value, &o->model.to))
+			return -1;
+		if (o->model.to)
+			return 1;
+		cli_error("--to 0: nothing lies before the recording's start");
+		return -1;
 	case 'H':
 		o->model.thread = value;
 		return 1;
@@ -274,9 +293,24 @@ void cli_print_escaped(FILE *out, const char *text)
 			fputs("\\t", out);
 		else if (*p < 0x20 || *p == 0x7f)
 			fprintf(out, "\\x%02x", *p);
+		else if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0) /* U+0080 to U+009F */
+			fprintf(out, "\\u%04x", *++p);
 		else
 			fputc(*p, out);
 	}
+}
+
+char *cli_escaped(const char *text)
+{
+	char *escaped = NULL;
+	size_t size;
+	FILE *f = open_memstream(&escaped, &size);
+
+	if (!f)
+		return NULL;
+	cli_print_escaped(f, text);
+	fclose(f);
+	return escaped;
 }
 
 struct loss_totals cli_stream_totals(const struct stream_entry *s)
@@ -305,7 +339,84 @@ struct loss_totals cli_manifest_totals(const struct manifest *m)
 	return sum;
 }
 
-void cli_warn_losses(const struct manifest *m)
+const char *cli_unread_reason(const struct stream_entry *s)
+{
+	switch (s->unread) {
+	case -EBADMSG:
+		return "it holds no packet of that stream";
+	case -ELOOP:
+		return "it is a symbolic link";
+	case -EINVAL:
+		return "it is no plain file";
+	default:
+		return strerror(-s->unread);
+	}
+}
+
+/* The path is the manifest's, and anybody may have written that. */
+static void say_stream(void (*say)(const char *format, ...), const char *path, const char *what,
+		       const char *why)
+{
+	char *text = cli_escaped(path);
+
+	say("%s %s: %s", text ? text : "?", what, why);
+	free(text);
+}
+
+int cli_tell_unread(const struct manifest *m)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < m->nr_streams; i++) {
+		const struct stream_entry *s = &m->streams[i];
+
+		if (!s->unread)
+			continue;
+		if (nr++ < UNREAD_MAX)
+			say_stream(cli_error, s->path, "cannot be read", cli_unread_reason(s));
+	}
+	if (nr > UNREAD_MAX)
+		cli_error("nor can %u streams more", nr - UNREAD_MAX);
+	return nr ? CLI_FAILED : CLI_OK;
+}
+
+static bool damage_known(const struct manifest *m, const char *path)
+{
+	for (uint32_t i = 0; i < m->nr_damages; i++)
+		if (!strcmp(m->damages[i].path, path))
+			return true;
+	return false;
+}
+
+/* What reading has found and the manifest does not say. */
+static void warn_found(const struct manifest *m)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < m->nr_streams; i++) {
+		const struct stream_entry *s = &m->streams[i];
+
+		if (!s->damages || s->unread || damage_known(m, s->path))
+			continue;
+		if (nr++ < UNREAD_MAX)
+			say_stream(cli_warn, s->path, "is damaged (jis info lists where)",
+				   s->damage);
+	}
+	if (nr > UNREAD_MAX)
+		cli_warn("so are %u streams more", nr - UNREAD_MAX);
+}
+
+void cli_warn_deep(const struct model *m)
+{
+	uint64_t deep = model_deep_calls(m);
+
+	if (deep)
+		cli_warn("%" PRIu64 " calls have more than a million others around them, and are "
+			 "left out: their time is that of the call around them",
+			 deep);
+}
+
+int cli_warn_losses(const struct manifest *m)
 {
 	struct loss_totals t = cli_manifest_totals(m);
 
@@ -317,4 +428,6 @@ void cli_warn_losses(const struct manifest *m)
 	if (m->nr_damages)
 		cli_warn("%u intervals of the trace are damaged (jis info lists them)",
 			 m->nr_damages);
+	warn_found(m);
+	return cli_tell_unread(m);
 }

@@ -22,10 +22,10 @@ static void print_text(const struct jisctl_check *checks, int n)
 	static const char *const words[] = {"limited", "no", "ok"};
 
 	for (int i = 0; i < n; i++) {
-		printf("%-12s %-8s %s\n", checks[i].name, words[checks[i].ok + 1],
+		printf("%-14s %-8s %s\n", checks[i].name, words[checks[i].ok + 1],
 		       checks[i].detail);
 		if (checks[i].remedy[0])
-			printf("%-12s %-8s -> %s\n", "", "", checks[i].remedy);
+			printf("%-14s %-8s -> %s\n", "", "", checks[i].remedy);
 	}
 }
 

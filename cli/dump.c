@@ -9,7 +9,11 @@
 #include <string.h>
 
 #include "cli.h"
+#include "dump_calls.h"
+#include "dump_fields.h"
+#include "dump_select.h"
 #include "merger/merge.h"
+#include "method_names.h"
 #include "trace/event_info.h"
 #include "trace/read.h"
 
@@ -20,8 +24,11 @@ static const char help[] = "usage: jis dump [OPTION]... DIR\n\n"
 			   "TIME is in seconds since the recording's start. Damaged intervals are "
 			   "lines that begin with #.\n\n"
 			   "      --cycles          times as ticks of the session clock\n"
+			   "      --raw             numbers as they are recorded, without names\n"
 			   "      --stream NAME     only this stream, e.g. kernel/cpu-0\n"
 			   "      --event NAME      only events of this name\n"
+			   "      --calls           calls of traced methods, with where their "
+			   "time went, in place of events\n"
 			   "      --events          the table of all events, as Markdown; needs no "
 			   "DIR\n" CLI_READING_HELP;
 
@@ -30,9 +37,9 @@ struct dump {
 	struct clock_scale scale;
 	const struct model_options *filter;
 	const char *stream, *event;
-	bool cycles;
-	uint32_t *tids; /* selected by --thread and --process; NULL: all */
-	uint32_t nr_tids;
+	bool cycles, raw, opened;
+	struct dump_select *select;
+	struct method_names *names;
 	uint32_t *owner; /* per stream: the thread a user stream's records are of */
 };
 
@@ -57,11 +64,47 @@ static uint64_t read_u64(const uint8_t *p)
 	return v;
 }
 
-static void print_field(const struct field_info *f, const uint8_t *payload)
+/* The method of a call, by its number and its name. */
+static bool print_method(const struct dump *d, const struct stream_cursor *c,
+			 const struct event_info *info, const struct field_info *f)
 {
-	const uint8_t *p = payload + f->offset;
+	uint32_t value = read_u32(c->payload + f->offset), number = value & ~JIS_METHOD_UNWOUND;
+	const char *name = NULL;
+
+	if (strcmp(f->name, "method"))
+		return false;
+	if (c->stream_class == JIS_STREAM_USER &&
+	    (info->id == JIS_EV_method_enter || info->id == JIS_EV_method_exit ||
+	     info->id == JIS_EV_method_value))
+		name = method_names_traced(d->names, c->trace, number);
+	else if (c->stream_class == JIS_STREAM_DICT && info->id == JIS_EV_method_off)
+		name = method_names_traced(d->names, c->trace, number);
+	else if (c->stream_class == JIS_STREAM_DICT &&
+		 (info->id == JIS_EV_traced_method || info->id == JIS_EV_method_refused))
+		name = method_names_def(d->names, c->trace, number);
+	else
+		return false;
+	printf("%" PRIu32, number);
+	if (name) {
+		fputs(" (", stdout);
+		cli_print_escaped(stdout, name);
+		putchar(')');
+	}
+	if (value != number)
+		fputs(" unwound", stdout);
+	return true;
+}
+
+static void print_field(const struct dump *d, const struct stream_cursor *c,
+			const struct event_info *info, const struct field_info *f)
+{
+	const uint8_t *payload = c->payload, *p = payload + f->offset;
 
 	printf("%s = ", f->name);
+	if (!d->raw && print_method(d, c, info, f))
+		return;
+	if (!d->raw && dump_field_print(d->trace->manifest->machine, info, f, payload))
+		return;
 	switch (f->type) {
 	case FIELD_U32:
 		printf("%" PRIu32, read_u32(p));
@@ -107,46 +150,19 @@ static void print_event(const struct dump *d, const struct stream_cursor *c,
 	print_time(d, c->time);
 	printf(" %s %s {", stream_name(d, c), info->name);
 	for (uint32_t i = 0; i < info->nr_fields; i++) {
+		if (!d->raw && dump_field_hidden(info, &info->fields[i], c->payload))
+			continue;
 		fputs(i ? ", " : " ", stdout);
-		print_field(&info->fields[i], c->payload);
+		print_field(d, c, info, &info->fields[i]);
 	}
 	fputs(" }\n", stdout);
-}
-
-static bool tid_selected(const struct dump *d, uint32_t tid)
-{
-	for (uint32_t i = 0; i < d->nr_tids; i++)
-		if (d->tids[i] == tid)
-			return true;
-	return false;
-}
-
-static bool is_tid_field(const char *name)
-{
-	size_t n = strlen(name);
-
-	return n >= 3 && !strcmp(name + n - 3, "tid") && strcmp(name, "java_tid");
-}
-
-/* Does the event touch a selected thread: by a field that names one, or by its slot's owner? */
-static bool selected(const struct dump *d, const struct stream_cursor *c,
-		     const struct event_info *info)
-{
-	if (!d->tids)
-		return true;
-	if (c->stream_class == JIS_STREAM_USER && tid_selected(d, d->owner[c - d->trace->streams]))
-		return true;
-	for (uint32_t i = 0; i < info->nr_fields; i++)
-		if (is_tid_field(info->fields[i].name) &&
-		    tid_selected(d, read_u32(c->payload + info->fields[i].offset)))
-			return true;
-	return false;
 }
 
 static void on_packet(void *ctx, struct stream_cursor *c, const struct jis_packet_header *header)
 {
 	struct dump *d = ctx;
 
+	trace_note_packet(d->trace, c);
 	if (d->owner && c->stream_class == JIS_STREAM_USER)
 		d->owner[c - d->trace->streams] = header->owner;
 }
@@ -156,53 +172,15 @@ static void on_damage(void *ctx, struct stream_cursor *c, uint64_t begin, uint64
 {
 	struct dump *d = ctx;
 
-	if (!d->trace)
+	/* Files that cannot be opened are told when all others are. */
+	if (!d->opened)
 		return;
+	trace_note_damage(d->trace, c, reason);
 	printf("# %s damaged from ", stream_name(d, c));
 	print_time(d, begin);
 	fputs(" to ", stdout);
 	print_time(d, end == TIME_NONE ? d->trace->manifest->end : end);
 	printf(": %s (byte %" PRIu64 ", %" PRIu64 " bytes)\n", reason, offset, length);
-}
-
-static bool wanted(const struct dump *d, const char *text, const char *name, uint32_t number)
-{
-	char buffer[16];
-
-	if (!text)
-		return true;
-	snprintf(buffer, sizeof(buffer), "%u", number);
-	return !strcmp(buffer, text) || (name && strstr(name, text));
-}
-
-static const char *process_name(const struct manifest *m, uint32_t pid)
-{
-	for (uint32_t i = 0; i < m->nr_processes; i++)
-		if (m->processes[i].pid == pid)
-			return m->processes[i].name;
-	return NULL;
-}
-
-static int select_threads(struct dump *d)
-{
-	const struct manifest *m = d->trace->manifest;
-
-	d->owner = calloc(d->trace->nr_streams + 1, sizeof(*d->owner));
-	if (!d->owner)
-		return -ENOMEM;
-	if (!d->filter->thread && !d->filter->process)
-		return 0;
-	d->tids = calloc(m->nr_threads + 1, sizeof(*d->tids));
-	if (!d->tids)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < m->nr_threads; i++) {
-		const struct thread_entry *t = &m->threads[i];
-
-		if (wanted(d, d->filter->thread, t->name, t->tid) &&
-		    wanted(d, d->filter->process, process_name(m, t->pid), t->pid))
-			d->tids[d->nr_tids++] = t->tid;
-	}
-	return 0;
 }
 
 static void dump_one(struct dump *d, const struct stream_cursor *c)
@@ -212,11 +190,12 @@ static void dump_one(struct dump *d, const struct stream_cursor *c)
 
 	if (c->stream_class == JIS_STREAM_USER && c->id == JIS_EV_thread_bind)
 		d->owner[c - d->trace->streams] = read_u32(c->payload);
+	method_names_add(d->names, c); /* without memory there is no name */
 	if (!info || ns < d->filter->from || (d->filter->to && ns > d->filter->to))
 		return;
 	if (d->event && strcmp(d->event, info->name))
 		return;
-	if (selected(d, c, info))
+	if (dump_select_has(d->select, c, d->owner[c - d->trace->streams]))
 		print_event(d, c, info);
 }
 
@@ -245,15 +224,36 @@ static int dump_events(struct dump *d)
 	return 0;
 }
 
+/* Streams of which there will be no line. */
+static void print_unread(const struct dump *d)
+{
+	for (uint32_t i = 0; i < d->trace->nr_streams; i++) {
+		struct stream_entry *s = &d->trace->manifest->streams[i];
+
+		if (d->stream && strcmp(d->stream, s->path))
+			s->unread = 0; /* not asked for */
+		if (!s->unread)
+			continue;
+		fputs("# ", stdout);
+		cli_print_escaped(stdout, s->path);
+		printf(" cannot be read: %s\n", cli_unread_reason(s));
+	}
+}
+
 static int dump_run(struct dump *d, const char *path)
 {
 	struct stream_observer observer = {.packet = on_packet, .damage = on_damage, .ctx = d};
-	int err = trace_open(path, &observer, &d->trace);
+	int status = CLI_FAILED, err = trace_open(path, &observer, &d->trace);
 
 	if (err)
 		return cli_trace_error(path, err);
+	d->opened = true;
 	clock_scale_init(&d->scale, d->trace->manifest->frequency, d->trace->manifest->begin);
-	err = select_threads(d);
+	d->names = method_names_new(1 + d->trace->manifest->nr_processes);
+	d->owner = calloc(d->trace->nr_streams + 1ull, sizeof(*d->owner));
+	d->select = dump_select_new(d->trace->manifest, d->filter->thread, d->filter->process);
+	err = d->names && d->owner && d->select ? 0 : -ENOMEM;
+	print_unread(d);
 	if (!err)
 		err = dump_events(d);
 	if (err == -ESRCH)
@@ -261,11 +261,12 @@ static int dump_run(struct dump *d, const char *path)
 	else if (err)
 		cli_error("%s: %s", path, strerror(-err));
 	else
-		cli_warn_losses(d->trace->manifest);
+		status = cli_warn_losses(d->trace->manifest);
+	method_names_free(d->names);
 	trace_close(d->trace);
 	free(d->owner);
-	free(d->tids);
-	return err ? CLI_FAILED : CLI_OK;
+	dump_select_free(d->select);
+	return status;
 }
 
 static const char *field_type_name(enum field_type type)
@@ -299,14 +300,17 @@ static int print_event_table(void)
 int cmd_dump(int argc, char **argv)
 {
 	static const struct option options[] = {{"cycles", no_argument, NULL, 'c'},
+						{"raw", no_argument, NULL, 'r'},
 						{"stream", required_argument, NULL, 's'},
 						{"event", required_argument, NULL, 'e'},
 						{"events", no_argument, NULL, 'E'},
+						{"calls", no_argument, NULL, 'C'},
 						CLI_READING_OPTIONS,
 						{NULL, 0, NULL, 0}};
 	struct reading_options reading = {0};
 	struct dump d = {.filter = &reading.model};
 	const char *path;
+	bool calls = false;
 	int opt;
 
 	while ((opt = cli_getopt(argc, argv, ":qh", options)) != -1) {
@@ -316,8 +320,12 @@ int cmd_dump(int argc, char **argv)
 		}
 		if (opt == 'E')
 			return print_event_table();
-		if (opt == 'c')
+		if (opt == 'C')
+			calls = true;
+		else if (opt == 'c')
 			d.cycles = true;
+		else if (opt == 'r')
+			d.raw = true;
 		else if (opt == 's')
 			d.stream = optarg;
 		else if (opt == 'e')
@@ -326,5 +334,12 @@ int cmd_dump(int argc, char **argv)
 			return CLI_USAGE;
 	}
 	path = cli_directory(argc, argv, usage);
-	return path && reading_window_valid(&reading) ? dump_run(&d, path) : CLI_USAGE;
+	if (!path || !reading_window_valid(&reading))
+		return CLI_USAGE;
+	if (calls && (d.cycles || d.raw || d.stream || d.event)) {
+		cli_error(
+			"--cycles, --raw, --stream and --event are of events; --calls prints none");
+		return CLI_USAGE;
+	}
+	return calls ? dump_calls(path, &reading.model) : dump_run(&d, path);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `jis export FORMAT DIR`: writes a trace for another tool. Formats: paraver.
+ * `jis export FORMAT DIR`: writes a trace for another tool. Formats: paraver, collapsed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -9,15 +9,24 @@
 #include <string.h>
 
 #include "cli.h"
+#include "export_collapsed.h"
 #include "paraver-export/paraver.h"
 
 static const char usage[] = "jis export paraver [OPTION]... DIR -o FILE.prv";
 static const char help[] =
-	"usage: jis export paraver [OPTION]... DIR -o FILE.prv\n\n"
-	"Writes the trace in DIR as FILE.prv, FILE.pcf and FILE.row for Paraver.\n\n"
+	"usage: jis export paraver [OPTION]... DIR -o FILE.prv\n"
+	"       jis export collapsed --off-cpu [OPTION]... DIR [-o FILE]\n"
+	"       jis export collapsed --calls TIME [OPTION]... DIR [-o FILE]\n\n"
+	"paraver writes the trace in DIR as FILE.prv, FILE.pcf and FILE.row for Paraver.\n"
+	"collapsed writes time off the CPU in ns by thread, Java stack and reason, for flame\n"
+	"graphs, to FILE or standard output; with --calls the own time of traced methods.\n\n"
 	"  -o, --output FILE     ends in .prv, or in .prv.gz to compress it\n"
 	"      --wakeups WHICH   wake-ups as communications: all, targets (default), none\n"
 	"      --cpu-rows        a row for each CPU too: what held it\n"
+	"      --off-cpu         collapsed: time off the CPU\n"
+	"      --calls TIME      collapsed: calls, by wall time (wall), cpu or off-cpu\n"
+	"      --by-reason       collapsed: all threads together\n"
+	"      --max-virtual N   rows for at most N virtual threads (default 16384)\n"
 	"      --sort            records in order of begin over all threads (Paraver needs no such "
 	"order)\n" CLI_READING_HELP;
 
@@ -26,10 +35,13 @@ struct export
 	struct paraver_options options;
 	char base[PATH_MAX];
 	const char *output;
+	bool off_cpu, calls, wakeups;
+	struct collapsed_options collapsed;
 };
 
 static int take_wakeups(struct export *e, const char *value)
 {
+	e->wakeups = true;
 	if (!strcmp(value, "all")) {
 		e->options.wakeups = PARAVER_WAKEUPS_ALL;
 	} else if (!strcmp(value, "targets")) {
@@ -94,7 +106,7 @@ static int export_run(struct export *e, const char *path, const struct model_opt
 	struct paraver *paraver;
 	struct model *model;
 	char size[32];
-	int err = model_open(path, options, &model);
+	int status = CLI_FAILED, err = model_open(path, options, &model);
 
 	if (err)
 		return cli_trace_error(path, err);
@@ -119,11 +131,51 @@ static int export_run(struct export *e, const char *path, const struct model_opt
 				 ".row file): "
 				 "Paraver loads at most 65535 rows",
 				 stats->shared);
-		cli_warn_losses(model_info(model)->manifest);
+		cli_warn_deep(model);
+		status = cli_warn_losses(model_info(model)->manifest);
 	}
 	paraver_close(paraver);
 	model_close(model);
-	return err ? CLI_FAILED : CLI_OK;
+	return status;
+}
+
+static int take_calls(struct export *e, const char *value)
+{
+	static const struct {
+		const char *name;
+		enum collapsed_of of;
+	} times[] = {{"wall", COLLAPSED_CALLS_WALL},
+		     {"cpu", COLLAPSED_CALLS_CPU},
+		     {"off-cpu", COLLAPSED_CALLS_OFF_CPU}};
+
+	e->calls = true;
+	for (int i = 0; i < 3; i++) {
+		if (!strcmp(value, times[i].name)) {
+			e->collapsed.of = times[i].of;
+			return 0;
+		}
+	}
+	cli_error("--calls: \"%s\" is none of wall, cpu, off-cpu", value);
+	return -1;
+}
+
+/* Are the options those of the format? */
+static bool fits_format(const struct export *e, bool collapsed)
+{
+	if (collapsed ? e->off_cpu == e->calls : e->off_cpu || e->calls) {
+		cli_error(collapsed ? "collapsed: of what? There is --off-cpu, or --calls"
+				    : "--off-cpu and --calls are for the format collapsed");
+		return false;
+	}
+	if (!collapsed && e->collapsed.together) {
+		cli_error("--by-reason is for the format collapsed");
+		return false;
+	}
+	if (collapsed && (e->wakeups || e->options.cpu_rows || e->options.sort)) {
+		cli_error("--wakeups, --cpu-rows and --sort are for the format paraver");
+		return false;
+	}
+	return true;
 }
 
 static int take_option(struct export *e, struct reading_options *reading, int opt)
@@ -140,6 +192,17 @@ static int take_option(struct export *e, struct reading_options *reading, int op
 	case 's':
 		e->options.sort = true;
 		return 0;
+	case 'O':
+		e->off_cpu = true;
+		return 0;
+	case 'C':
+		return take_calls(e, optarg);
+	case 'R':
+		e->collapsed.together = true;
+		return 0;
+	case 'v':
+		return cli_parse_u32("max-virtual", optarg, 1, UINT32_MAX,
+				     &reading->model.max_vthreads);
 	}
 	return reading_option(reading, opt, optarg) == 1 ? 0 : -1;
 }
@@ -150,11 +213,16 @@ int cmd_export(int argc, char **argv)
 						{"wakeups", required_argument, NULL, 'w'},
 						{"cpu-rows", no_argument, NULL, 'c'},
 						{"sort", no_argument, NULL, 's'},
+						{"off-cpu", no_argument, NULL, 'O'},
+						{"by-reason", no_argument, NULL, 'R'},
+						{"calls", required_argument, NULL, 'C'},
+						{"max-virtual", required_argument, NULL, 'v'},
 						CLI_READING_OPTIONS,
 						{NULL, 0, NULL, 0}};
 	struct reading_options reading = {0};
 	struct export e = {0};
 	const char *path;
+	bool collapsed;
 	int opt;
 
 	while ((opt = cli_getopt(argc, argv, ":o:qh", options)) != -1) {
@@ -169,14 +237,19 @@ int cmd_export(int argc, char **argv)
 		cli_error("which format? usage: %s", usage);
 		return CLI_USAGE;
 	}
-	if (strcmp(argv[optind], "paraver")) {
-		cli_error("there is no format \"%s\"; there is: paraver", argv[optind]);
+	collapsed = !strcmp(argv[optind], "collapsed");
+	if (!collapsed && strcmp(argv[optind], "paraver")) {
+		cli_error("there is no format \"%s\"; there are: paraver, collapsed", argv[optind]);
 		return CLI_USAGE;
 	}
+	if (!fits_format(&e, collapsed))
+		return CLI_USAGE;
 	optind++;
 	path = cli_directory(argc, argv, usage);
-	if (!path || !reading_window_valid(&reading) || take_output(&e))
+	if (!path || !reading_window_valid(&reading) || (!collapsed && take_output(&e)))
 		return CLI_USAGE;
 	cli_progress_enable(&reading.model);
+	if (collapsed)
+		return export_collapsed(path, &reading.model, &e.collapsed, e.output);
 	return export_run(&e, path, &reading.model);
 }

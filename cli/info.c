@@ -14,6 +14,9 @@
 
 #include "cli.h"
 #include "jis/abi.h"
+#include "known_damages.h"
+#include "probe_ways.h"
+#include "report_reasons.h"
 #include "trace/read.h"
 
 static const char usage[] = "jis info [OPTION]... DIR";
@@ -49,14 +52,8 @@ static void print_text(const char *text, const char *after)
 /* The same in a column of @width. */
 static void print_column(const char *text, int width)
 {
-	char *escaped = NULL;
-	size_t size;
-	FILE *f = open_memstream(&escaped, &size);
+	char *escaped = cli_escaped(text);
 
-	if (f) {
-		cli_print_escaped(f, text);
-		fclose(f);
-	}
 	printf("%-*s", width, escaped ? escaped : "?");
 	free(escaped);
 }
@@ -81,11 +78,38 @@ static void print_list(const char *label, char *const *list)
 	}
 }
 
+static void print_uuid(const uint8_t uuid[16])
+{
+	for (int i = 0; i < 16; i++)
+		printf("%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+}
+
+/* Ticks since the begin of the recording that a snapshot is of, in seconds. */
+static double origin_seconds(const struct manifest *m, uint64_t ticks)
+{
+	return ticks < m->origin_begin ? 0
+				       : (double)(ticks - m->origin_begin) / (double)m->frequency;
+}
+
+static void print_identity(const struct manifest *m)
+{
+	printf("%-14s ", "uuid");
+	print_uuid(m->uuid);
+	putchar('\n');
+	if (!manifest_is_snapshot(m))
+		return;
+	printf("%-14s ", "snapshot of");
+	print_uuid(m->origin_uuid);
+	printf(", from %.3f s to %.3f s after its start\n", origin_seconds(m, m->origin_from),
+	       origin_seconds(m, m->origin_to));
+}
+
 static void print_head(const struct info *in)
 {
 	const struct manifest *m = in->m;
 
 	printf("%-14s %s%s\n", "trace", in->path, m->recovered ? " (recovered)" : "");
+	print_identity(m);
 	if (m->command) {
 		printf("%-14s ", "command");
 		print_text(m->command, "\n");
@@ -105,6 +129,12 @@ static void print_head(const struct info *in)
 	if (m->refused)
 		printf("%-14s %" PRIu64 " times a process asked for a pool and got none\n",
 		       "refused", m->refused);
+	if (m->syscalls) {
+		printf("%-14s ", "system calls");
+		print_text(m->syscalls, "\n");
+	}
+	print_list("recorded of", m->filters);
+	print_list("events", m->events);
 	print_list("not recorded", m->missing);
 	print_list("note", m->notes);
 }
@@ -140,12 +170,47 @@ static void print_processes(const struct info *in)
 	}
 }
 
+static void print_probe(void *context, const struct probe_way *p)
+{
+	const struct info *in = context;
+
+	if (p->process < in->m->nr_processes && process_selected(in, &in->m->processes[p->process]))
+		printf("methods   process %u: calls recorded by %s, %.1f ns a call\n",
+		       in->m->processes[p->process].pid, probe_way_text(p->way),
+		       (double)p->pair / 1e3);
+}
+
+static void totals_add(struct loss_totals *to, const struct loss_totals *from)
+{
+	to->produced += from->produced;
+	to->stored += from->stored;
+	to->lost += from->lost;
+}
+
+static void print_totals(const char *label, const struct loss_totals *t)
+{
+	printf("%-28s %9s %12" PRIu64 " %12" PRIu64 " %10" PRIu64 "\n", label, "", t->produced,
+	       t->stored, t->lost);
+}
+
+/* The size of a stream's file. */
+static const char *file_text(const struct info *in, const struct stream_entry *s, char *text,
+			     size_t n)
+{
+	struct stat st;
+
+	if (s->unread == -ENOENT)
+		return "missing";
+	if (s->unread || fstatat(in->dirfd, s->path, &st, AT_SYMLINK_NOFOLLOW))
+		return "unreadable";
+	return cli_format_bytes(text, n, (uint64_t)st.st_size);
+}
+
 static void print_streams(const struct info *in)
 {
 	const struct manifest *m = in->m;
-	struct loss_totals sum = cli_manifest_totals(m);
+	struct loss_totals sum = {0}, of_side[2] = {{0}};
 	char size[32];
-	struct stat st;
 
 	printf("\n%-28s %9s %12s %12s %10s %10s\n", "stream", "packets", "produced", "stored",
 	       "lost", "size");
@@ -153,21 +218,26 @@ static void print_streams(const struct info *in)
 		const struct stream_entry *s = &m->streams[i];
 		struct loss_totals t = cli_stream_totals(s);
 
+		totals_add(&of_side[s->stream_class >= JIS_STREAM_USER], &t);
 		print_column(s->path, 28);
 		printf(" %9" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10s%s\n",
 		       s->packets, t.produced, t.stored, t.lost,
-		       fstatat(in->dirfd, s->path, &st, 0)
-			       ? "missing"
-			       : cli_format_bytes(size, sizeof(size), (uint64_t)st.st_size),
+		       file_text(in, s, size, sizeof(size)),
 		       s->clean ? "" : "  (counters not closed)");
 	}
-	printf("%-28s %9s %12" PRIu64 " %12" PRIu64 " %10" PRIu64 "\n", "all", "", sum.produced,
-	       sum.stored, sum.lost);
+	for (int user = 0; user < 2; user++) {
+		totals_add(&sum, &of_side[user]);
+		print_totals(user ? "of processes" : "of the kernel", &of_side[user]);
+	}
+	print_totals("all", &sum);
 }
 
 struct damage_list {
 	const struct manifest *m;
+	struct known_damages *known;
 	uint32_t shown;
+	bool quiet;
+	struct model_counts counts;
 };
 
 static void print_damage_line(struct damage_list *list, const char *path, double begin, double end,
@@ -181,17 +251,40 @@ static void print_damage_line(struct damage_list *list, const char *path, double
 	print_text(reason, "\n");
 }
 
+/* Where damage @d is, as the paths of the manifest begin. */
+static void damage_place(const struct manifest *m, const struct model_damage *d, char *path,
+			 size_t n)
+{
+	if (d->cpu != MODEL_NO_CPU)
+		snprintf(path, n, "kernel/cpu-%u", d->cpu);
+	else if (d->process != UINT32_MAX && m->processes[d->process].directory)
+		snprintf(path, n, "%s", m->processes[d->process].directory);
+	else
+		snprintf(path, n, "session");
+}
+
+/* Has the manifest told it? The same gap is found again by reading. */
+static bool damage_known(const struct damage_list *list, const struct model_damage *d,
+			 const char *place)
+{
+	if (!strcmp(place, "session"))
+		place = "kernel/recorder";
+	return d->known || known_damages_cover(list->known, place, (double)d->begin / 1e9,
+					       (double)d->end / 1e9);
+}
+
 static int on_damage(void *ctx, const struct model_damage *d)
 {
 	struct damage_list *list = ctx;
 	char path[64], reason[128];
 
-	if (d->cpu != MODEL_NO_CPU)
-		snprintf(path, sizeof(path), "kernel/cpu-%u", d->cpu);
-	else if (d->process != UINT32_MAX && list->m->processes[d->process].directory)
-		snprintf(path, sizeof(path), "%s", list->m->processes[d->process].directory);
-	else
-		snprintf(path, sizeof(path), "session");
+	damage_place(list->m, d, path, sizeof(path));
+	if (damage_known(list, d, path))
+		return 0;
+	if (list->quiet) {
+		list->shown++;
+		return 0;
+	}
 	snprintf(reason, sizeof(reason), "%s", d->reason);
 	if (d->lost)
 		snprintf(reason, sizeof(reason), "%" PRIu64 " records lost", d->lost);
@@ -199,36 +292,108 @@ static int on_damage(void *ctx, const struct model_damage *d)
 	return 0;
 }
 
-/* Damages are found by reading, not only by what the recorder knew. */
-static int print_damages(const struct info *in)
+/* One of the manifest's, cut to the window. Returns whether it touches that. */
+static bool known_damage(const struct info *in, struct damage_list *list,
+			 const struct damage_entry *d)
 {
-	struct damage_list list = {.m = in->m};
-	struct model_sink sink = {.damage = on_damage, .ctx = &list};
-	const struct model_sink *sinks[] = {&sink};
-	struct model *model;
-	int err;
+	double begin = seconds(in->m, d->begin), end = seconds(in->m, d->end);
+	double from = (double)in->filter->from / 1e9;
+	double to = in->filter->to ? (double)in->filter->to / 1e9 : seconds(in->m, in->m->end);
 
-	for (uint32_t i = 0; i < in->m->nr_damages; i++) {
-		const struct damage_entry *d = &in->m->damages[i];
-
-		print_damage_line(&list, d->path, seconds(in->m, d->begin), seconds(in->m, d->end),
+	if (end < from || (end == from && begin < end) ||
+	    (in->filter->to && (begin > to || (begin == to && begin < end))))
+		return false;
+	if (begin > to) /* behind what the manifest knows of */
+		begin = to;
+	if (!list->quiet)
+		print_damage_line(list, d->path, begin > from ? begin : from, end < to ? end : to,
 				  d->reason);
-	}
-	err = model_open(in->path, in->filter, &model);
-	if (err)
-		return err;
-	err = model_run(model, sinks, 1);
-	cli_progress_done();
-	model_close(model);
-	if (!err && !list.shown)
-		printf("\nno damaged interval\n");
-	return err;
+	return true;
 }
 
-static int print_json(const struct info *in)
+/* Only so that contradictions between Java and the kernel are looked for. */
+static int on_state(void *ctx, const struct model_state *s)
+{
+	return 0;
+}
+
+static int on_end(void *ctx, const struct model_counts *counts)
+{
+	((struct damage_list *)ctx)->counts = *counts;
+	return 0;
+}
+
+/* Damages are found by reading, not only by what the recorder knew. Returns -errno, or whether
+ * there is one; @quiet: that only. @status: CLI_FAILED when a stream cannot be read. */
+static int find_damages(const struct info *in, bool quiet, int *status)
+{
+	struct damage_list list = {.m = in->m, .quiet = quiet};
+	struct model_sink sink = {.damage = on_damage,
+				  .state = on_state,
+				  .end = on_end,
+				  .ctx = &list,
+				  .wants_reasons = true};
+	const struct model_sink *sinks[] = {&sink};
+	struct model *model;
+	int err, known = 0;
+
+	list.known = known_damages_new(in->m);
+	if (!list.known)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < in->m->nr_damages; i++)
+		known += known_damage(in, &list, &in->m->damages[i]);
+	err = model_open(in->path, in->filter, &model);
+	if (err) {
+		known_damages_free(list.known);
+		return err;
+	}
+	err = model_run(model, sinks, 1);
+	cli_progress_done();
+	known_damages_free(list.known);
+	if (!err)
+		*status = cli_tell_unread(model_info(model)->manifest);
+	model_close(model);
+	if (!err && !list.shown && !quiet)
+		printf("\nno damaged interval\n");
+	if (err)
+		return err;
+	if (!quiet)
+		cli_print_doubts(&list.counts);
+	return list.shown || known;
+}
+
+struct json_probes {
+	const struct info *in;
+	struct json_object *list;
+};
+
+static void json_probe(void *context, const struct probe_way *p)
+{
+	static const char *const names[] = {
+		[JIS_METHOD_WAY_JNI] = "jni",
+		[JIS_METHOD_WAY_BARRIER] = "barrier",
+		[JIS_METHOD_WAY_CRITICAL] = "critical",
+		[JIS_METHOD_WAY_PATCH] = "patch",
+	};
+	const struct json_probes *to = context;
+	struct json_object *o;
+
+	if (p->process >= to->in->m->nr_processes)
+		return;
+	o = json_object_new_object();
+	json_object_object_add(o, "pid",
+			       json_object_new_int64(to->in->m->processes[p->process].pid));
+	if (p->way < sizeof(names) / sizeof(names[0]) && names[p->way])
+		json_object_object_add(o, "way", json_object_new_string(names[p->way]));
+	json_object_object_add(o, "pair_picoseconds", json_object_new_uint64(p->pair));
+	json_object_array_add(to->list, o);
+}
+
+static int print_json(const struct info *in, struct trace *trace)
 {
 	struct loss_totals t = cli_manifest_totals(in->m);
 	struct json_object *root, *totals = json_object_new_object();
+	struct json_probes probes = {.in = in};
 	int fd = openat(in->dirfd, MANIFEST_FILE, O_RDONLY | O_CLOEXEC);
 
 	root = fd < 0 ? NULL : json_object_from_fd(fd);
@@ -238,12 +403,15 @@ static int print_json(const struct info *in)
 		json_object_put(totals);
 		return -EBADMSG;
 	}
+	probes.list = json_object_new_array();
 	json_object_object_add(totals, "produced", json_object_new_uint64(t.produced));
 	json_object_object_add(totals, "stored", json_object_new_uint64(t.stored));
 	json_object_object_add(totals, "lost", json_object_new_uint64(t.lost));
 	json_object_object_add(totals, "seconds",
 			       json_object_new_double(seconds(in->m, in->m->end)));
 	json_object_object_add(root, "totals", totals);
+	json_object_object_add(root, "method_probes", probes.list);
+	probe_ways_each(trace, json_probe, &probes);
 	puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |
 							  JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(root);
@@ -255,7 +423,7 @@ static int info_run(const char *path, const struct model_options *filter, bool j
 	struct info in = {.path = path, .filter = filter};
 	struct loss_totals totals;
 	struct trace *trace;
-	int err = trace_open(path, NULL, &trace);
+	int damaged = 0, status = CLI_OK, err = trace_open(path, NULL, &trace);
 
 	if (err)
 		return cli_trace_error(path, err);
@@ -263,18 +431,27 @@ static int info_run(const char *path, const struct model_options *filter, bool j
 	in.dirfd = trace->dirfd;
 	totals = cli_manifest_totals(in.m);
 	if (json) {
-		err = print_json(&in);
+		err = print_json(&in, trace);
+		if (!err && strict)
+			damaged = find_damages(&in, true, &status);
+		else if (!err)
+			status = cli_tell_unread(in.m);
 	} else {
 		print_head(&in);
 		print_processes(&in);
+		probe_ways_each(trace, print_probe, &in);
 		print_streams(&in);
-		err = print_damages(&in);
+		damaged = find_damages(&in, false, &status);
 	}
-	strict = strict && (totals.lost || in.m->nr_damages);
+	err = damaged < 0 ? damaged : err;
+	/* What was lost in a window has left a damaged interval there. */
+	if (filter->from || filter->to)
+		totals.lost = 0;
+	strict = strict && (totals.lost || damaged > 0);
 	trace_close(trace);
 	if (err)
 		return cli_trace_error(path, err);
-	return strict ? CLI_INCOMPLETE : CLI_OK;
+	return strict ? CLI_INCOMPLETE : status;
 }
 
 int cmd_info(int argc, char **argv)

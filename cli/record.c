@@ -11,28 +11,36 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <jis/agent.h>
+
 #include "agent_copy.h"
 #include "cli.h"
+#include "java_families.h"
 #include "launch.h"
 #include "libjisctl/jisctl.h"
+#include "libjisctl/syscalls.h"
+#include "methods_list.h"
 #include "record_summary.h"
-
-#define MAX_PIDS 256
+#include "targets.h"
+#include "trace/manifest.h"
 
 static const char help[] =
 	"usage: jis record [OPTION]... -- COMMAND [ARGUMENT]...\n"
-	"       jis record [OPTION]... -p PID [-p PID]...\n\n"
+	"       jis record [OPTION]... -p PID [-p PID]...\n"
+	"       jis record [OPTION]... --cgroup PATH | --executable NAME | --tid TID | --all\n\n"
 	"Runs COMMAND and records what the kernel did with its threads and those of its children, "
 	"and\n"
-	"what every JVM among them tells (thread names, GC, markers); or records the kernel side "
-	"of\n"
-	"running processes. Needs root; COMMAND runs as the user who called sudo.\n\n"
+	"what every JVM among them tells (thread names, GC, markers); or does so with running "
+	"processes,\n"
+	"attaching to the JVMs among them. Needs root; COMMAND runs as the user who called "
+	"sudo.\n\n"
 	"  -o, --output DIR      trace directory (default jis-trace; must be new or empty)\n"
-	"  -p, --pid PID         record this running process (kernel side only)\n"
+	"  -p, --pid PID         record this running process\n" TARGETS_HELP
 	"  -u, --user NAME       run COMMAND as this user\n"
 	"      --backend B       auto (default), kmod or ftrace\n"
 	"      --clock C         auto (default), tsc or raw (CLOCK_MONOTONIC_RAW)\n"
@@ -43,21 +51,57 @@ static const char help[] =
 	"      --flush MS        what is older than this survives a killed recorder (default 500)\n"
 	"      --all-switches    record every switch of every CPU, not only those of the "
 	"processes\n"
+	"      --flight-recorder keep only the newest, in the buffers, until jis snapshot or the "
+	"end\n"
+	"      --syscalls LIST   record these system calls: names and io, net, lock, time, mem, "
+	"file,\n"
+	"                        all, separated by commas; -NAME takes one away again\n"
+	"      --events LIST     record these too: fault, block, irq, signal, power\n"
+	"      --java LIST       what JVMs tell: default, all, none, and names as in "
+	"jis-record(1),\n"
+	"                        separated by commas; -NAME takes one away\n"
+	"      --stacks SPEC     Java stacks of waits: blocked>1ms\n"
+	"      --allocations SIZE  a sample for about each SIZE bytes that Java threads allocate\n"
+	"      --methods LIST    calls of these Java methods: patterns as com.acme.* or "
+	"**.Service.handle*,\n"
+	"                        !PATTERN, presets app, web, all, and @FILE, separated by commas\n"
+	"      --mark METHOD     the same for one method, with a span around it: CLASS.METHOD\n"
+	"      --arguments LIST  the same, with arguments and receivers: 'CLASS.METHOD(this,0,2)', "
+	"(*)\n"
+	"      --argument-strings N  of strings, tell the first N characters (default 0: length "
+	"and hash)\n"
+	"      --methods-budget PERCENT  of a JVM's CPU time their calls may cost (default 15, 0: "
+	"no limit)\n"
+	"      --methods-dry-run only tell which methods those are, with their reasons\n"
+	"      --jni-probes      set no flag of JVMs to make that cheaper, nor patch their code\n"
+	"      --no-patch        do not patch the code by which JVMs call natives\n"
 	"      --no-agent        kernel side only\n"
+	"      --no-rewrite      change no class of JVMs: JVMTI's own events only\n"
+	"      --no-vm-states    do not record the JVM's own states of its threads\n"
+	"      --no-uprobes      safepoints from the JVM's log, not by probes in its code\n"
 	"  -q, --quiet           say only what went wrong\n"
 	"  -h, --help            this text\n\n"
 	"Ctrl-C goes to COMMAND too; the recording ends with it. A second Ctrl-C ends it at once.\n"
 	"The exit status is COMMAND's, 127 when it was not found, 1 when recording failed.\n";
 
+#define ALLOCATIONS_DEFAULT (512u << 10) /* --java allocations: the JVM's own default */
+#define METHODS_BUDGET 15		 /* --methods-budget */
+#define STACKS_DEFAULT_NS 1000000u	 /* --java stacks */
+
 struct record {
 	struct jisctl_options options;
 	struct jisctl_session *session;
-	pid_t pids[MAX_PIDS];
-	int nr_pids;
+	struct targets targets;
 	char **command;
 	const char *user_name;
-	bool no_agent;
+	bool no_agent, all;
+	char agent_library[PATH_MAX]; /* for JVMs that are attached to */
 	uint64_t duration_ns;
+	uint32_t java; /* JIS_FEATURE_* */
+	bool stacks;
+	char *methods; /* rules */
+	const char *argument_strings;
+	bool jni_probes;
 	struct launch_user user;
 	struct launch child;
 	struct agent_copy agent;
@@ -118,18 +162,42 @@ static int parse_choice(const char *option, const char *text, const char *const 
 	return -1;
 }
 
-static int add_pid(struct record *r, const char *text)
+/* Said here, not by the session: a wrong name is a wrong command line. */
+static int check_syscalls(const char *list)
 {
-	uint32_t pid;
+	struct jis_syscalls calls;
+	struct utsname host;
+	char why[256];
 
-	if (cli_parse_u32("pid", text, 1, INT32_MAX, &pid))
-		return -1;
-	if (r->nr_pids == MAX_PIDS) {
-		cli_error("--pid: at most %d processes", MAX_PIDS);
-		return -1;
+	uname(&host);
+	if (!syscalls_parse(list, host.machine, &calls, why, sizeof(why)))
+		return 0;
+	cli_error("--syscalls: %s", why);
+	return -1;
+}
+
+/* fault,irq,...: names of events in the order of their flags. */
+static int take_events(struct record *r, const char *list)
+{
+	static const char *const names[] = {"fault", "block", "irq", "signal", "power"};
+	const char *word = list;
+
+	for (;;) {
+		size_t len = strcspn(word, ","), i;
+
+		for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			if (len == strlen(names[i]) && !strncmp(word, names[i], len))
+				break;
+		if (i == sizeof(names) / sizeof(names[0])) {
+			cli_error("--events: \"%.*s\" is none of fault, block, irq, signal, power",
+				  (int)len, word);
+			return -1;
+		}
+		r->options.events |= 1u << i;
+		if (!word[len])
+			return 0;
+		word += len + 1;
 	}
-	r->pids[r->nr_pids++] = (pid_t)pid;
-	return 0;
 }
 
 static int take_option(struct record *r, int opt, const char *value)
@@ -144,8 +212,6 @@ static int take_option(struct record *r, int opt, const char *value)
 			cli_error("--output: the name of the trace directory is empty");
 		r->options.directory = value;
 		return *value ? 0 : -1;
-	case 'p':
-		return add_pid(r, value);
 	case 'u':
 		r->user_name = value;
 		return 0;
@@ -177,14 +243,61 @@ static int take_option(struct record *r, int opt, const char *value)
 	case 'A':
 		r->options.all_switches = 1;
 		return 0;
+	case 'R':
+		r->options.flight_recorder = 1;
+		return 0;
+	case 'S':
+		r->options.syscalls = value;
+		return check_syscalls(value);
+	case 'K':
+		return take_events(r, value);
+	case 'J':
+		return java_families_parse(value, &r->java);
+	case 'k':
+		r->stacks = true;
+		return java_stacks_parse(value, &r->options.stack_threshold_ns);
+	case 'a':
+		return cli_parse_size("allocations", value, &r->options.allocation_interval);
+	case 'm':
+		return methods_list_add(&r->methods, "--methods", value, NULL);
+	case 'l':
+		return methods_list_add(&r->methods, "--mark", value, "mark:");
+	case 'Y':
+		return arguments_list_add(&r->methods, value);
+	case 'Z':
+		r->argument_strings = value;
+		return 0;
+	case 'g':
+		return cli_parse_u32("methods-budget", value, 0, 100, &r->options.methods_budget);
+	case 'j':
+		r->jni_probes = true;
+		r->options.no_patch = 1;
+		return 0;
+	case 'Q':
+		r->options.no_patch = 1;
+		return 0;
+	case 'y':
+		r->options.methods_dry_run = 1;
+		return 0;
 	case 'N':
 		r->no_agent = true;
+		return 0;
+	case 'W':
+		r->options.no_rewrite = 1;
 		return 0;
 	case 'q':
 		cli_quiet = true;
 		return 0;
+	case 'V':
+		r->options.no_vm_states = 1;
+		return 0;
+	case 'U':
+		r->options.no_uprobes = 1;
+		return 0;
+	default:
+		r->all |= opt == 'X';
+		return targets_option(&r->targets, opt, value);
 	}
-	return -1;
 }
 
 /* Returns -1 to go on, or the exit status. */
@@ -192,7 +305,6 @@ static int parse(struct record *r, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{"output", required_argument, NULL, 'o'},
-		{"pid", required_argument, NULL, 'p'},
 		{"user", required_argument, NULL, 'u'},
 		{"backend", required_argument, NULL, 'B'},
 		{"clock", required_argument, NULL, 'C'},
@@ -202,7 +314,25 @@ static int parse(struct record *r, int argc, char **argv)
 		{"max-size", required_argument, NULL, 'M'},
 		{"flush", required_argument, NULL, 'f'},
 		{"all-switches", no_argument, NULL, 'A'},
+		{"flight-recorder", no_argument, NULL, 'R'},
+		{"syscalls", required_argument, NULL, 'S'},
+		{"events", required_argument, NULL, 'K'},
+		{"java", required_argument, NULL, 'J'},
+		{"stacks", required_argument, NULL, 'k'},
+		{"allocations", required_argument, NULL, 'a'},
+		{"methods", required_argument, NULL, 'm'},
+		{"mark", required_argument, NULL, 'l'},
+		{"arguments", required_argument, NULL, 'Y'},
+		{"argument-strings", required_argument, NULL, 'Z'},
+		{"methods-dry-run", no_argument, NULL, 'y'},
+		{"jni-probes", no_argument, NULL, 'j'},
+		{"no-patch", no_argument, NULL, 'Q'},
+		{"methods-budget", required_argument, NULL, 'g'},
 		{"no-agent", no_argument, NULL, 'N'},
+		{"no-rewrite", no_argument, NULL, 'W'},
+		{"no-vm-states", no_argument, NULL, 'V'},
+		{"no-uprobes", no_argument, NULL, 'U'},
+		TARGETS_OPTIONS,
 		{"quiet", no_argument, NULL, 'q'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
@@ -219,15 +349,22 @@ static int parse(struct record *r, int argc, char **argv)
 	}
 	if (optind < argc)
 		r->command = argv + optind;
-	if (!r->command && !r->nr_pids) {
-		cli_error("record what? give -- COMMAND or -p PID (jis record --help)");
+	if (r->options.allocation_interval)
+		r->java |= JIS_FEATURE_ALLOCATIONS | JIS_FEATURE_THREADS;
+	else if (r->java & JIS_FEATURE_ALLOCATIONS)
+		r->options.allocation_interval = ALLOCATIONS_DEFAULT;
+	if (r->stacks)
+		r->java |= JIS_FEATURE_STACKS | JIS_FEATURE_THREADS;
+	else if (r->java & JIS_FEATURE_STACKS)
+		r->options.stack_threshold_ns = STACKS_DEFAULT_NS;
+	if (r->argument_strings && !r->methods) {
+		cli_error("--argument-strings: without --arguments there are none");
 		return CLI_USAGE;
 	}
-	if (r->command && r->nr_pids) {
-		cli_error("either -- COMMAND or -p PID, not both");
+	if (r->argument_strings && argument_strings_add(&r->methods, r->argument_strings))
 		return CLI_USAGE;
-	}
-	return -1;
+	r->options.methods = r->methods;
+	return targets_check(&r->targets, r->command != NULL) ? CLI_USAGE : -1;
 }
 
 static char *command_line(char **argv)
@@ -260,18 +397,23 @@ static const char *prepare_agent(struct record *r)
 static int start_command(struct record *r)
 {
 	struct launch_env env = {.socket = jisctl_session_socket(r->session),
-				 .agent = prepare_agent(r)};
+				 .agent = prepare_agent(r),
+				 .no_rewrite = r->options.no_rewrite,
+				 .jni_probes = r->jni_probes,
+				 .no_patch = r->options.no_patch};
 	int err = launch_fork(&r->child, r->command, &r->user, &env);
 
 	if (err) {
 		cli_error("cannot fork: %s", strerror(-err));
 		return CLI_FAILED;
 	}
-	err = jisctl_session_add_target(r->session, r->child.pid, JISCTL_TARGET_CHILDREN);
-	if (!err)
+	err = targets_add(&r->targets, r->session, r->child.pid);
+	if (!err) {
 		err = jisctl_session_start(r->session);
+		if (err)
+			cli_error("cannot start recording: %s", strerror(-err));
+	}
 	if (err) {
-		cli_error("cannot start recording: %s", strerror(-err));
 		close(r->child.go_fd);
 		return CLI_FAILED;
 	}
@@ -288,19 +430,27 @@ static int start_pids(struct record *r)
 {
 	int err;
 
-	for (int i = 0; i < r->nr_pids; i++) {
-		err = jisctl_session_add_target(r->session, r->pids[i], 0);
-		if (err == -ESRCH)
-			cli_error("-p %d: there is no such process", (int)r->pids[i]);
-		else if (err && err != -EEXIST)
-			cli_error("-p %d: %s", (int)r->pids[i], strerror(-err));
-		if (err && err != -EEXIST)
-			return CLI_FAILED;
-	}
+	if (targets_add(&r->targets, r->session, 0))
+		return CLI_FAILED;
 	err = jisctl_session_start(r->session);
 	if (err)
 		cli_error("cannot start recording: %s", strerror(-err));
 	return err ? CLI_FAILED : CLI_OK;
+}
+
+/*
+ * To JVMs that run already, and are recorded as somebody has named them; not to each JVM of the
+ * machine.
+ */
+static void attach_running(struct record *r)
+{
+	if (r->no_agent || r->all || r->command)
+		return;
+	if (!r->options.agent)
+		cli_warn("running JVMs are not attached to, so only their kernel side is recorded: "
+			 "libjisagent.so is neither beside the jis program nor in ../lib/jis");
+	else
+		jisctl_session_attach_all(r->session);
 }
 
 static uint64_t now_ns(void)
@@ -349,7 +499,7 @@ static const char *end_reason(struct record *r, uint64_t deadline)
 	forward_signal(r);
 	if (deadline && now_ns() >= deadline)
 		return "duration";
-	if (r->nr_pids && !jisctl_session_counts(r->session, &counts) && !counts.targets)
+	if (!r->command && !jisctl_session_counts(r->session, &counts) && !counts.targets)
 		return "processes ended";
 	return NULL;
 }
@@ -416,6 +566,8 @@ static int record_session(struct record *r)
 	} else {
 		status = r->command ? start_command(r) : start_pids(r);
 	}
+	if (!status)
+		attach_running(r);
 	if (status) { /* nothing was run: nothing is left behind */
 		jisctl_session_discard(r->session);
 		return status;
@@ -428,10 +580,27 @@ static int record_session(struct record *r)
 		cli_error("%s: the trace could not be completed: %s", r->options.directory,
 			  strerror(-stop_err));
 	record_summary(r->options.directory, r->session, r->command && !r->no_agent);
+	if (r->methods && !err && !stop_err)
+		methods_save(r->options.directory);
+	if (r->options.methods_dry_run && !err && !stop_err)
+		methods_print(r->options.directory);
 	wait_command(r);
 	if (err || stop_err)
 		return CLI_FAILED;
 	return r->command ? r->status : CLI_OK;
+}
+
+/* Who called sudo may read what is recorded for him. */
+static void share_with_caller(struct record *r)
+{
+	const char *gid = getenv("SUDO_GID");
+	char *end = NULL;
+	unsigned long number = gid ? strtoul(gid, &end, 10) : 0;
+
+	if (geteuid() != 0 || !gid || !*gid || *end || number >= UINT32_MAX)
+		return;
+	r->options.set_group = 1;
+	r->options.group = (gid_t)number;
 }
 
 static int check_command(struct record *r)
@@ -451,17 +620,23 @@ static int check_command(struct record *r)
 int cmd_record(int argc, char **argv)
 {
 	struct record r = {
-		.options = {.size = sizeof(r.options), .directory = "jis-trace", .log = on_log},
+		.options = {.size = sizeof(r.options),
+			    .directory = "jis-trace",
+			    .log = on_log,
+			    .methods_budget = METHODS_BUDGET},
+		.java = JIS_FEATURES_DEFAULT,
 	};
 	char *text = NULL;
-	int err, status = parse(&r, argc, argv);
+	int err, status;
 
+	r.options.java = &r.java;
+	status = parse(&r, argc, argv);
 	if (status >= 0)
 		return status;
 	status = check_command(&r);
 	if (status)
 		return status;
-	if (geteuid() != 0) {
+	if (geteuid() != 0 && access("/dev/jis", R_OK | W_OK)) {
 		cli_error("needs root to see what the kernel does with threads; use sudo (the "
 			  "command "
 			  "still runs as you)");
@@ -469,6 +644,9 @@ int cmd_record(int argc, char **argv)
 	}
 	text = r.command ? command_line(r.command) : NULL;
 	r.options.command = text;
+	share_with_caller(&r);
+	if (!agent_installed(r.agent_library))
+		r.options.agent = r.agent_library;
 	launch_raise_files();
 	watch_signals(); /* from here on there is something to clean up */
 	err = jisctl_session_create(&r.options, &r.session);
@@ -489,5 +667,6 @@ int cmd_record(int argc, char **argv)
 	jisctl_session_destroy(r.session);
 	agent_copy_remove(&r.agent);
 	free(text);
+	free(r.methods);
 	return status;
 }

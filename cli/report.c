@@ -10,17 +10,27 @@
 #include <string.h>
 
 #include "cli.h"
+#include "report_doings.h"
 #include "report_json.h"
+#include "report_links.h"
+#include "report_reasons.h"
 
 static const char usage[] = "jis report [OPTION]... DIR";
 static const char help[] =
 	"usage: jis report [OPTION]... DIR\n\n"
 	"Prints for each thread how long it ran, was ready and was blocked, how often it was "
 	"switched\n"
-	"out (voluntarily and not) and woken, and by whom most; then totals.\n\n"
+	"out (voluntarily and not) and woken, and by whom most; then totals, and why: by reason,\n"
+	"by lock class with owners, by peer or file, by virtual thread; connections, and who "
+	"handed\n"
+	"locks and connections to whom.\n\n"
 	"      --json            as JSON\n"
 	"      --sort KEY        run (default), ready, blocked, wakeups or name\n"
-	"      --limit N         at most N threads (default 40, 0: all)\n" CLI_READING_HELP;
+	"      --limit N         at most N threads, locks, peers, connections, pairs (default 40, "
+	"0: "
+	"all)\n"
+	"      --max-virtual N   rows for at most N virtual threads, the first born (default "
+	"16384)\n" CLI_READING_HELP;
 
 enum sort_key { SORT_RUN, SORT_READY, SORT_BLOCKED, SORT_WAKEUPS, SORT_NAME };
 
@@ -93,38 +103,25 @@ static double ms(uint64_t ns)
 	return (double)ns / 1e6;
 }
 
-static void waker_text(const struct view *v, const struct report_thread *t, char *text, size_t n)
+/* Who it is, without the count. */
+static void who_text(const struct view *v, const struct report_top *top, char *text, size_t n)
 {
+	static const char *const names[] = {
+		[REPORT_WAKER_NONE] = "-",	    [REPORT_WAKER_IDLE] = "idle task",
+		[REPORT_WAKER_SOFTIRQ] = "softirq", [REPORT_WAKER_HARDIRQ] = "interrupt",
+		[REPORT_WAKER_NMI] = "NMI",	    [REPORT_WAKER_TIMER] = "timer"};
 	const struct model_info *info = v->report->info;
 
-	switch (t->waker) {
-	case REPORT_WAKER_NONE:
-		snprintf(text, n, "-");
-		break;
-	case REPORT_WAKER_THREAD:
-		snprintf(text, n, "%s (%" PRIu64 ")", info->threads[t->waker_index].entry->name,
-			 t->waker_count);
-		break;
-	case REPORT_WAKER_FOREIGN:
-		snprintf(text, n, "%s [%u] (%" PRIu64 ")",
-			 t->waker_index < info->manifest->nr_foreigners
-				 ? info->manifest->foreigners[t->waker_index].comm
+	if (top->who == REPORT_WAKER_THREAD)
+		snprintf(text, n, "%s", info->threads[top->index].entry->name);
+	else if (top->who == REPORT_WAKER_FOREIGN)
+		snprintf(text, n, "%s [%u]",
+			 top->index < info->manifest->nr_foreigners
+				 ? info->manifest->foreigners[top->index].comm
 				 : "?",
-			 t->waker_tid, t->waker_count);
-		break;
-	case REPORT_WAKER_IDLE:
-		snprintf(text, n, "idle task (%" PRIu64 ")", t->waker_count);
-		break;
-	case REPORT_WAKER_SOFTIRQ:
-		snprintf(text, n, "softirq (%" PRIu64 ")", t->waker_count);
-		break;
-	case REPORT_WAKER_HARDIRQ:
-		snprintf(text, n, "interrupt (%" PRIu64 ")", t->waker_count);
-		break;
-	case REPORT_WAKER_NMI:
-		snprintf(text, n, "NMI (%" PRIu64 ")", t->waker_count);
-		break;
-	}
+			 top->tid);
+	else
+		snprintf(text, n, "%s", names[top->who]);
 }
 
 static void print_name(const char *name, uint32_t tid)
@@ -160,15 +157,54 @@ static int print_threads(const struct view *v)
 
 		print_times(&t->times);
 		print_name(entry->name, entry->tid);
-		waker_text(v, t, waker, sizeof(waker));
-		if (t->waker != REPORT_WAKER_NONE) {
+		if (t->waker.who != REPORT_WAKER_NONE) {
+			who_text(v, &t->waker, waker, sizeof(waker));
 			fputs("  <- ", stdout);
 			cli_print_escaped(stdout, waker);
+			printf(" (%" PRIu64 ")", t->waker.count);
 		}
 		putchar('\n');
 	}
 	if (shown < n)
 		printf("%*s... and %u threads more (--limit 0 shows all)\n", 80, "", n - shown);
+	free(order);
+	return 0;
+}
+
+/* Where ready time went: behind whom, and to quotas. Nothing where that was not recorded. */
+static int print_waits(const struct view *v)
+{
+	const struct model_info *info = v->report->info;
+	const struct report_times *total = &v->report->total;
+	uint32_t n, shown = 0, *order;
+	char who[256];
+
+	if (!total->throttled && (!info->waits_known || !total->state[MODEL_READY]))
+		return 0;
+	order = order_threads(v, &n);
+	if (!order)
+		return -ENOMEM;
+	printf("\n%12s %11s %12s %10s %12s  %s\n", "ready ms", "throttled", "behind traced",
+	       "others", "idle CPU", "thread [tid]  waited behind");
+	for (uint32_t i = 0; i < n && (!v->limit || shown < v->limit); i++) {
+		const struct report_thread *t = &v->report->threads[order[i]];
+		const struct thread_entry *entry = info->threads[order[i]].entry;
+
+		if (!t->times.state[MODEL_READY])
+			continue;
+		shown++;
+		printf("%12.3f %11.3f %13.3f %10.3f %12.3f", ms(t->times.state[MODEL_READY]),
+		       ms(t->times.throttled), ms(t->times.behind[MODEL_CPU_TARGET]),
+		       ms(t->times.behind[MODEL_CPU_FOREIGN]), ms(t->times.behind[MODEL_CPU_IDLE]));
+		print_name(entry->name, entry->tid);
+		if (t->behind.who != REPORT_WAKER_NONE) {
+			who_text(v, &t->behind, who, sizeof(who));
+			fputs("  behind ", stdout);
+			cli_print_escaped(stdout, who);
+			printf(" (%.3f ms)", ms(t->behind.count));
+		}
+		putchar('\n');
+	}
 	free(order);
 	return 0;
 }
@@ -220,18 +256,25 @@ static void print_doubts(const struct view *v)
 	const struct model_counts *c = &v->report->counts;
 	char time[32];
 
-	if (v->report->damages)
-		printf("damaged: %" PRIu64 " intervals, %s in all; states are unknown there\n",
-		       v->report->damages,
-		       cli_format_ns(time, sizeof(time), v->report->damaged_time));
+	if (v->report->stolen)
+		printf("stolen by the hypervisor: %s; while traced threads had the CPU at most "
+		       "%.3f ms\n",
+		       cli_format_ns(time, sizeof(time), v->report->stolen),
+		       ms(v->report->total.stolen));
+	if (v->report->damage.intervals)
+		printf("damaged: %" PRIu64 " intervals of the kernel's records, %s in all; states "
+		       "are unknown there\n",
+		       v->report->damage.intervals,
+		       cli_format_ns(time, sizeof(time), v->report->damage.time));
+	if (v->report->user_damage.intervals)
+		printf("damaged: %" PRIu64 " intervals of processes' own records, %s in all; what "
+		       "their threads did in Java is not known there\n",
+		       v->report->user_damage.intervals,
+		       cli_format_ns(time, sizeof(time), v->report->user_damage.time));
 	if (c->lost)
-		printf("lost: %" PRIu64 " records\n", c->lost);
-	if (c->contradictions || c->unbalanced_spans || c->backward_steps || c->unknown_threads)
-		printf("did not fit: %" PRIu64 " contradictions, %" PRIu64
-		       " unbalanced spans, %" PRIu64 " backward steps, %" PRIu64
-		       " records of unknown threads\n",
-		       c->contradictions, c->unbalanced_spans, c->backward_steps,
-		       c->unknown_threads);
+		printf("lost: %" PRIu64 " records of the kernel, %" PRIu64 " of processes\n",
+		       c->lost - c->lost_user, c->lost_user);
+	cli_print_doubts(c);
 }
 
 static int run(const char *path, const struct model_options *options, struct view *v, bool json)
@@ -239,7 +282,7 @@ static int run(const char *path, const struct model_options *options, struct vie
 	struct report_run *r = report_new();
 	const struct model_sink *sinks[1];
 	struct model *model;
-	int err;
+	int status = CLI_FAILED, err;
 
 	if (!r) {
 		cli_error("%s", strerror(ENOMEM));
@@ -255,20 +298,24 @@ static int run(const char *path, const struct model_options *options, struct vie
 	cli_progress_done();
 	v->report = report_get(r);
 	if (!err && json) {
-		err = report_print_json(v->report);
+		err = report_print_json(model, v->report);
 	} else if (!err) {
 		err = print_threads(v);
 		print_processes(v);
+		err = err ? err : print_waits(v);
+		err = err ? err : report_print_reasons(model, v->report, v->limit);
+		report_print_doings(model, v->report, v->limit);
+		report_print_links(model, v->report, v->limit);
 		print_parallelism(v);
 		print_doubts(v);
 	}
 	if (err)
 		cli_error("%s: %s", path, strerror(-err));
 	else
-		cli_warn_losses(model_info(model)->manifest);
+		status = cli_warn_losses(model_info(model)->manifest);
 	report_free(r);
 	model_close(model);
-	return err ? CLI_FAILED : CLI_OK;
+	return status;
 }
 
 static int take_sort(struct view *v, const char *value)
@@ -288,6 +335,7 @@ int cmd_report(int argc, char **argv)
 	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
 						{"sort", required_argument, NULL, 's'},
 						{"limit", required_argument, NULL, 'l'},
+						{"max-virtual", required_argument, NULL, 'v'},
 						CLI_READING_OPTIONS,
 						{NULL, 0, NULL, 0}};
 	struct reading_options reading = {0};
@@ -308,6 +356,9 @@ int cmd_report(int argc, char **argv)
 			err = take_sort(&v, optarg);
 		else if (opt == 'l')
 			err = cli_parse_u32("limit", optarg, 0, UINT32_MAX, &v.limit);
+		else if (opt == 'v')
+			err = cli_parse_u32("max-virtual", optarg, 1, UINT32_MAX,
+					    &reading.model.max_vthreads);
 		else
 			err = reading_option(&reading, opt, optarg) != 1;
 		if (err)

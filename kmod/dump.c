@@ -11,9 +11,10 @@
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
 #include <linux/smp.h>
 
-#include "jis.h"
+#include "threads.h"
 
 /* After so many looks at a thread that never holds still the last one must do. */
 #define DUMP_TRIES 100
@@ -21,6 +22,8 @@
 struct dump_sample {
 	u32 state; /* the kernel's bits, exit state included */
 	bool on_cpu;
+	bool queued; /* whatever its state */
+	bool waking; /* somebody may be about to change the two */
 	u32 cpu;
 	unsigned long switches;
 };
@@ -28,43 +31,51 @@ struct dump_sample {
 struct dump_request {
 	struct jis_session *session;
 	struct task_struct *task;
+	bool introduced; /* its state is in the trace already */
 	bool last;
 	bool done;
 };
 
-static void dump_sample(struct dump_sample *d, const struct task_struct *task)
+static void dump_sample(struct dump_sample *d, struct task_struct *task)
 {
 	d->state = compat_task_state(task) | READ_ONCE(task->exit_state);
-#ifdef CONFIG_SMP
-	d->on_cpu = READ_ONCE(task->on_cpu);
-#else
-	d->on_cpu = task == current;
-#endif
+	d->on_cpu = compat_on_cpu(task);
+	d->queued = compat_is_queued(task);
+	/* Who wakes one that is queued says so in its state only after having taken this lock. */
+	d->waking = d->state & TASK_WAKING ||
+		    (d->state && d->queued && raw_spin_is_locked(&task->pi_lock));
 	d->cpu = task_cpu(task);
 	d->switches = READ_ONCE(task->nvcsw) + READ_ONCE(task->nivcsw);
 }
 
+static bool dump_runnable(const struct dump_sample *d)
+{
+	return !d->state || d->queued;
+}
+
 /* Is the sample what the thread was all the time from before it was taken until now? */
-static bool dump_holds(const struct dump_sample *d, const struct task_struct *task)
+static bool dump_holds(const struct dump_sample *d, struct task_struct *task)
 {
 	struct dump_sample now;
 
 	if (task == current)
 		return true;
-	if (d->on_cpu || d->state & TASK_WAKING || (!d->state && d->cpu != smp_processor_id()))
+	if (d->on_cpu || d->waking || (dump_runnable(d) && d->cpu != smp_processor_id()))
 		return false;
 	dump_sample(&now, task);
-	return d->state == now.state && d->on_cpu == now.on_cpu && d->cpu == now.cpu &&
-	       d->switches == now.switches;
+	return !now.waking && d->state == now.state && d->queued == now.queued &&
+	       d->on_cpu == now.on_cpu && d->cpu == now.cpu && d->switches == now.switches;
 }
 
 /* On a CPU it is running, whatever it has set its state to for later. */
 static u32 dump_state(const struct dump_sample *d)
 {
-	u32 state = d->on_cpu ? JIS_TASK_RUNNING : jis_task_state(d->state);
+	u32 state = jis_task_state(d->state);
 
-	if (state == JIS_TASK_RUNNING && !d->on_cpu)
-		state |= JIS_TASK_PREEMPTED; /* in a run queue */
+	if (d->on_cpu)
+		return JIS_TASK_RUNNING;
+	if (state == JIS_TASK_RUNNING || d->queued)
+		return JIS_TASK_RUNNING | JIS_TASK_PREEMPTED;
 	return state;
 }
 
@@ -86,6 +97,8 @@ static void dump_write(struct jis_session *s, struct task_struct *task, const st
 	ev->start_time = task->start_boottime;
 	ev->comm_length = len;
 	memcpy(ev->comm, comm, len);
+	if (s->filter)
+		jis_filter_born(s, task);
 }
 
 /* With interrupts off, from the stamp to the record, as for every record. */
@@ -100,16 +113,23 @@ static void dump_here(void *info)
 	dump_sample(&d, r->task);
 	now = jis_now(r->session);
 	r->done = r->last || dump_holds(&d, r->task);
-	if (r->done)
-		dump_write(r->session, r->task, &d, now);
+	if (r->done) {
+		if (dump_state(&d) & JIS_TASK_PREEMPTED)
+			jis_thread_queued(r->session, r->task, d.cpu);
+		if (!r->introduced)
+			dump_write(r->session, r->task, &d, now);
+	}
 	local_irq_restore(flags);
 }
 
-static void dump_thread(struct jis_session *s, struct task_struct *task)
+static void dump_thread(struct jis_session *s, struct task_struct *task, bool introduced)
 {
-	struct dump_request r = {.session = s, .task = task};
+	struct dump_request r = {.session = s, .task = task, .introduced = introduced};
+	struct jis_thread *n;
 	int tries;
 
+	if (!jis_thread_find(s, task))
+		jis_thread_add(s, task);
 	dump_here(&r);
 	for (tries = 0; !r.done; tries++) {
 		r.last = tries == DUMP_TRIES;
@@ -118,6 +138,70 @@ static void dump_thread(struct jis_session *s, struct task_struct *task)
 			dump_here(&r);
 		cpu_relax();
 	}
+	n = jis_thread_find(s, task);
+	if (n)
+		jis_record_attributes(s, n, task);
+	jis_record_cgroup(s, task);
+}
+
+/**
+ * jis_dump_thread - a thread's state, attributes and cgroup.
+ */
+void jis_dump_thread(struct jis_session *s, struct task_struct *task)
+{
+	dump_thread(s, task, false);
+}
+
+/* A thread that has not been released: its sched_process_free is then not before this ends. */
+static void dump_living(struct jis_session *s, struct task_struct *task, bool introduced)
+{
+	rcu_read_lock();
+	if (pid_alive(task))
+		dump_thread(s, task, introduced);
+	rcu_read_unlock();
+}
+
+/* The leader of the target @tgid: of that very process, not of who has its id now. */
+static struct task_struct *dump_leader(struct jis_session *s, u32 tgid)
+{
+	struct task_struct *leader = pid_task(find_pid_ns(tgid, &init_pid_ns), PIDTYPE_TGID);
+
+	return leader && jis_targets_is(s->targets, tgid, leader->start_boottime) ? leader : NULL;
+}
+
+/*
+ * Its threads, each with a reference; *nr of them. Those born meanwhile are recorded as such. NULL:
+ * there is none, or no memory, and all of them have been dumped.
+ */
+static struct task_struct **dump_threads_of(struct jis_session *s, u32 tgid, u32 *nr)
+{
+	struct task_struct **tasks, *leader, *task;
+	u32 room, n = 0;
+
+	*nr = 0;
+	rcu_read_lock();
+	leader = dump_leader(s, tgid);
+	room = leader ? get_nr_threads(leader) : 0;
+	rcu_read_unlock();
+	if (!room)
+		return NULL;
+	room += room / 8 + 16;
+	tasks = kvmalloc_array(room, sizeof(*tasks), JIS_GFP);
+	rcu_read_lock();
+	leader = dump_leader(s, tgid);
+	if (leader) {
+		for_each_thread(leader, task) {
+			if (!tasks) {
+				dump_thread(s, task, false); /* then in one go */
+			} else if (n < room) {
+				get_task_struct(task);
+				tasks[n++] = task;
+			}
+		}
+	}
+	rcu_read_unlock();
+	*nr = n;
+	return tasks;
 }
 
 /**
@@ -125,28 +209,87 @@ static void dump_thread(struct jis_session *s, struct task_struct *task)
  */
 void jis_dump_process(struct jis_session *s, u32 tgid)
 {
-	struct task_struct *leader, *task;
+	u32 i, nr;
+	struct task_struct **tasks = dump_threads_of(s, tgid, &nr);
 
-	rcu_read_lock();
-	leader = pid_task(find_pid_ns(tgid, &init_pid_ns), PIDTYPE_TGID);
-	if (leader)
-		for_each_thread(leader, task)
-			dump_thread(s, task);
-	rcu_read_unlock();
+	for (i = 0; i < nr; i++) {
+		dump_living(s, tasks[i], false);
+		put_task_struct(tasks[i]);
+		cond_resched();
+	}
+	kvfree(tasks);
 }
 
 /**
  * jis_dump_targets - the dump of all targets; processes that become one meanwhile are born after
- * it.
+ * it. What was told once, of descriptors and in a flight recorder of names, is told again from now
+ * on.
+ * @again: the states also of those threads that were introduced already since records began.
  */
-void jis_dump_targets(struct jis_session *s)
+void jis_dump_targets(struct jis_session *s, bool again)
 {
 	u32 i, tgid;
 
+	jis_fds_forget(s);
+	if (s->flight) { /* the packets that have the names may be gone */
+		memset(s->seen, 0, PID_MAX_LIMIT / 8);
+		jis_cgroups_forget(s);
+	}
 	for (i = 0; i < JIS_TARGET_SLOTS; i++) {
 		tgid = READ_ONCE(s->targets->tgid[i]);
 		if (tgid && tgid <= PID_MAX_LIMIT)
 			jis_dump_process(s, tgid);
 		cond_resched();
 	}
+	if (s->filter)
+		jis_dump_filtered(s, again);
+}
+
+/* All threads there are, each with a reference; *nr of them. NULL: no memory. */
+static struct task_struct **dump_collect(u32 *nr)
+{
+	struct task_struct **tasks, *process, *task;
+	u32 room = 0, n = 0;
+
+	rcu_read_lock();
+	for_each_process_thread(process, task)
+		room++;
+	rcu_read_unlock();
+	room += room / 8 + 64; /* those born meanwhile are recorded as such */
+	tasks = kvmalloc_array(room, sizeof(*tasks), JIS_GFP);
+	if (!tasks)
+		return NULL;
+	rcu_read_lock();
+	for_each_process_thread(process, task) {
+		if (n == room)
+			break;
+		get_task_struct(task);
+		tasks[n++] = task;
+	}
+	rcu_read_unlock();
+	*nr = n;
+	return tasks;
+}
+
+/**
+ * jis_dump_filtered - the dump of the threads that are targets but not by their process.
+ * @again: all of it, else no states of those the trace knows already.
+ */
+void jis_dump_filtered(struct jis_session *s, bool again)
+{
+	struct task_struct **tasks;
+	u32 i, nr;
+
+	tasks = dump_collect(&nr);
+	if (!tasks)
+		return; /* they are introduced when they are seen */
+	for (i = 0; i < nr; i++) {
+		struct task_struct *task = tasks[i];
+
+		if (!jis_targets_have(s->targets, task->tgid) && jis_filter_match(s->filter, task))
+			dump_living(s, task, !again && jis_filter_met(s, task));
+		put_task_struct(task);
+		cond_resched();
+	}
+	kvfree(tasks);
 }

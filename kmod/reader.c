@@ -2,8 +2,8 @@
 /*
  * The reader's side of a ring: its memory, packets got and given back, the read-only mapping.
  *
- * Process context only. It never touches the writer's part of a ring, save in a stopped session,
- * where nothing writes, to tell the last losses.
+ * Process context only. It never touches the writer's part of a ring, save where nothing writes:
+ * before its CPU comes online, and in a stopped session, to tell the last losses.
  */
 #include <linux/cpumask.h>
 #include <linux/poll.h>
@@ -12,7 +12,10 @@
 
 #include "jis.h"
 
-/* In hard interrupt context: the probe that closed the packet could not wake anybody itself. */
+/*
+ * In an interrupt, or with PREEMPT_RT in a thread: the probe that closed the packet could not wake
+ * anybody itself.
+ */
 static void ring_wake(struct irq_work *work)
 {
 	struct jis_ring *r = container_of(work, struct jis_ring, wake);
@@ -21,7 +24,7 @@ static void ring_wake(struct irq_work *work)
 }
 
 /* Charged to the recorder; rather none than someone killed for them. */
-#define RING_GFP (GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+#define RING_GFP (COMPAT_GFP_MAPPED | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 static int ring_alloc_pages(struct jis_ring *r)
 {
@@ -39,30 +42,29 @@ static int ring_alloc_pages(struct jis_ring *r)
 }
 
 /**
- * jis_ring_init - makes the ring of @cpu; geometry and ids are the session's.
- *
- * The pages are zero, so that no packet ever shows what was in memory before. On failure what was
- * made is freed by jis_ring_fini(), which copes with rings that were never initialised.
+ * jis_ring_init - prepares the ring of @cpu, without memory: what is written is lost, and counted.
  */
-int jis_ring_init(struct jis_ring *r, struct jis_session *s, int cpu)
+void jis_ring_init(struct jis_ring *r, struct jis_session *s, int cpu)
 {
-	int err;
-
 	mutex_init(&r->lock);
 	init_irq_work(&r->wake, ring_wake);
 	r->session = s;
 	r->cpu = cpu;
 	r->packet_size = s->packet_size;
-	r->nr_packets = s->packets_per_cpu;
 	r->watermark = s->watermark;
-	r->nr_pages = (size_t)r->nr_packets * r->packet_size >> PAGE_SHIFT;
+	r->cycling = s->flight;
 	r->proto.magic = JIS_PACKET_MAGIC;
 	memcpy(r->proto.uuid, s->uuid, sizeof(r->proto.uuid));
 	r->proto.stream_class = JIS_STREAM_KERNEL;
 	r->proto.stream_instance = cpu;
 	r->proto.owner = cpu;
+}
 
-	r->pages = kvcalloc(r->nr_pages, sizeof(*r->pages), GFP_KERNEL_ACCOUNT);
+static int ring_alloc(struct jis_ring *r)
+{
+	int err;
+
+	r->pages = kvcalloc(r->nr_pages, sizeof(*r->pages), JIS_GFP);
 	if (!r->pages)
 		return -ENOMEM;
 	err = ring_alloc_pages(r);
@@ -72,23 +74,59 @@ int jis_ring_init(struct jis_ring *r, struct jis_session *s, int cpu)
 	return r->memory ? 0 : -ENOMEM;
 }
 
-/* Mapped pages live on until they are unmapped: each mapping holds references of its own. */
-void jis_ring_fini(struct jis_ring *r)
+static void ring_free(struct jis_ring *r)
 {
 	unsigned long i;
 
-	if (!r->session)
-		return;
-	irq_work_sync(&r->wake);
 	vunmap(r->memory);
 	for (i = 0; r->pages && i < r->nr_pages && r->pages[i]; i++)
 		__free_page(r->pages[i]);
 	kvfree(r->pages);
+	jis_uncharge(r->nr_pages);
+	r->memory = NULL;
+	r->pages = NULL;
+	r->nr_pages = 0;
 }
 
-/* Packets closed and not yet got. */
+/**
+ * jis_ring_alloc - gives the ring its memory, as the session's geometry says; its CPU cannot be
+ * writing to it. The pages are zero, so that no packet ever shows what was in memory before.
+ *
+ * Returns 0 or -ENOMEM; the ring is then as it was.
+ */
+int jis_ring_alloc(struct jis_ring *r)
+{
+	u32 nr_packets = r->session->packets_per_cpu;
+	unsigned long nr_pages = (size_t)nr_packets * r->packet_size >> PAGE_SHIFT;
+	int err = jis_charge(r->session, nr_pages);
+
+	if (err)
+		return err;
+	r->nr_pages = nr_pages;
+	err = ring_alloc(r);
+	if (err) {
+		ring_free(r);
+		return err;
+	}
+	r->nr_packets = nr_packets;
+	smp_store_release(&r->ready, true); /* pairs with jis_ring_exists() */
+	return 0;
+}
+
+/* Mapped pages live on until they are unmapped: each mapping holds references of its own. */
+void jis_ring_fini(struct jis_ring *r)
+{
+	if (!r->session)
+		return;
+	irq_work_sync(&r->wake);
+	ring_free(r);
+}
+
+/* Packets closed, not yet got, and to be had. */
 u64 jis_ring_ready(struct jis_ring *r)
 {
+	if (READ_ONCE(r->cycling))
+		return 0;
 	/* Pairs with ring_close_packet(). */
 	return smp_load_acquire(&r->head) - READ_ONCE(r->next);
 }
@@ -96,7 +134,7 @@ u64 jis_ring_ready(struct jis_ring *r)
 /* Of a stopped session: is there nothing more to get? */
 bool jis_ring_drained(struct jis_ring *r)
 {
-	return !jis_ring_ready(r) && !READ_ONCE(r->owed);
+	return !jis_ring_exists(r) || (!jis_ring_ready(r) && !READ_ONCE(r->owed));
 }
 
 /**
@@ -112,6 +150,10 @@ int jis_ring_get(struct jis_ring *r, bool stopped, u64 now, struct jis_get_packe
 	int err = -EAGAIN;
 
 	mutex_lock(&r->lock);
+	if (r->cycling) {
+		mutex_unlock(&r->lock);
+		return err;
+	}
 	/* Pairs with ring_open_packet(): user space has read the packet when it asks again. */
 	smp_store_release(&r->tail, r->next);
 	if (stopped && r->owed)
@@ -126,6 +168,18 @@ int jis_ring_get(struct jis_ring *r, bool stopped, u64 now, struct jis_get_packe
 	}
 	mutex_unlock(&r->lock);
 	return err;
+}
+
+/**
+ * jis_ring_unget - the caller could not be told of packet @index: it is the next again, unless
+ * another has been got since.
+ */
+void jis_ring_unget(struct jis_ring *r, u32 index)
+{
+	mutex_lock(&r->lock);
+	if (!r->cycling && r->next != r->tail && (r->next - 1) % r->nr_packets == index)
+		WRITE_ONCE(r->next, r->next - 1);
+	mutex_unlock(&r->lock);
 }
 
 /**

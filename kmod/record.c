@@ -64,14 +64,15 @@ u32 jis_ns_tid(struct task_struct *task)
 
 /**
  * jis_record_name - says who a thread is that is no target. Its bit is set only when that is in the
- * trace: what was lost is said again.
+ * trace: what was lost is said again. A restricted session is told no name.
  */
 notrace void jis_record_name(struct jis_session *s, struct task_struct *task)
 {
+	static const char nobody[TASK_COMM_LEN] = "";
 	struct jis_ev_task_name *ev;
 	unsigned long irq;
 	char comm[TASK_COMM_LEN];
-	u32 len = jis_comm_copy(comm, task->comm);
+	u32 len = jis_comm_copy(comm, s->restricted ? nobody : task->comm);
 
 	ev = jis_record_begin(s, JIS_EV_task_name, sizeof(*ev) + len, &irq);
 	if (ev) {
@@ -102,6 +103,8 @@ notrace void jis_record_fork(struct jis_session *s, struct task_struct *parent,
 		ev->start_time = child->start_boottime;
 		ev->comm_length = len;
 		memcpy(ev->comm, comm, len);
+		if (unlikely(READ_ONCE(s->filter)))
+			jis_filter_born(s, child);
 	}
 	jis_record_end(irq);
 }
@@ -116,28 +119,46 @@ static u32 path_cut(const char *path)
 	return len;
 }
 
+/**
+ * jis_text_fit - how much of a text a string field takes. Nothing may change the text until it is
+ * written.
+ */
+notrace struct jis_text jis_text_fit(const char *text)
+{
+	struct jis_text t = {.text = text, .len = strnlen(text, JIS_STRING_MAX)};
+
+	t.cut = t.len == JIS_STRING_MAX;
+	if (t.cut)
+		t.len = path_cut(text);
+	t.size = round_up(t.len + (t.cut ? sizeof("...") : 1), 4);
+	return t;
+}
+
+/**
+ * jis_text_write - the text, "..." when it was cut, and NULs up to the field's size.
+ */
+notrace void jis_text_write(char *to, const struct jis_text *t)
+{
+	memset(to, 0, t->size);
+	memcpy(to, t->text, t->len);
+	if (t->cut)
+		memcpy(to + t->len, "...", 3);
+}
+
 notrace void jis_record_exec(struct jis_session *s, struct task_struct *task, u32 old_tid,
 			     const char *filename)
 {
+	struct jis_text text = jis_text_fit(filename);
 	struct jis_ev_sched_process_exec *ev;
 	unsigned long irq;
-	u32 len = strnlen(filename, JIS_STRING_MAX);
-	bool cut = len == JIS_STRING_MAX;
-	u32 size;
 
-	if (cut)
-		len = path_cut(filename);
-	size = round_up(len + (cut ? sizeof("...") : 1), 4);
-	ev = jis_record_begin(s, JIS_EV_sched_process_exec, sizeof(*ev) + size, &irq);
+	ev = jis_record_begin(s, JIS_EV_sched_process_exec, sizeof(*ev) + text.size, &irq);
 	if (ev) {
 		ev->tid = task->pid;
 		ev->old_tid = old_tid;
 		ev->pid = task->tgid;
-		ev->filename_length = size;
-		memset(ev->filename, 0, size);
-		memcpy(ev->filename, filename, len);
-		if (cut)
-			memcpy(ev->filename + len, "...", 3);
+		ev->filename_length = text.size;
+		jis_text_write(ev->filename, &text);
 	}
 	jis_record_end(irq);
 }

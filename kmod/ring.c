@@ -5,7 +5,8 @@
  *
  * Everything here runs with interrupts off on the ring's CPU, or where nothing can be writing, and
  * may be called from any context but NMI: it takes no lock and wakes nobody itself (that is
- * irq_work's). A full ring drops the newest record; it never overwrites a packet and never waits.
+ * irq_work's). A full ring drops the newest record and never waits; a flight recorder's writes its
+ * oldest packet again instead, unless it is frozen.
  */
 #include <linux/string.h>
 
@@ -13,7 +14,7 @@
 
 /* In the smallest packet, told losses of all types must leave room for the longest record. */
 #define LOST_SIZE (JIS_HEADER_SIZE + sizeof(struct jis_ev_lost_records))
-static_assert(4096 - JIS_PACKET_HEADER_SIZE - JIS_EV_task_name * LOST_SIZE >=
+static_assert(4096 - JIS_PACKET_HEADER_SIZE - JIS_MAX_EVENT_ID * LOST_SIZE >=
 	      JIS_EXTENDED_SIZE + JIS_MAX_PAYLOAD);
 static_assert(sizeof(struct jis_packet_header) == JIS_PACKET_HEADER_SIZE);
 
@@ -30,7 +31,7 @@ static void ring_close_packet(struct jis_ring *r)
 	r->end = NULL;
 	/* Pairs with jis_ring_get(): the packet is complete before it can be got. */
 	smp_store_release(&r->head, r->head + 1);
-	if (r->head - READ_ONCE(r->next) >= r->watermark)
+	if (!r->cycling && r->head - READ_ONCE(r->next) >= r->watermark)
 		irq_work_queue(&r->wake);
 }
 
@@ -54,7 +55,7 @@ static void ring_tell_lost(struct jis_ring *r)
 {
 	u32 type;
 
-	for (type = 1; type <= JIS_EV_task_name; type++)
+	for (type = 1; type < JIS_MAX_EVENT_ID; type++)
 		if (r->lost[type] != r->told[type])
 			ring_put_lost(r, type);
 	r->owed = false;
@@ -65,8 +66,12 @@ static bool ring_open_packet(struct jis_ring *r, u64 now)
 {
 	struct jis_packet_header *h;
 
+	if (unlikely(!r->nr_packets))
+		return false;
+	if (r->cycling)
+		r->overwritten += r->head >= r->nr_packets;
 	/* Pairs with jis_ring_get(): the reader is done with the packet that is written again. */
-	if (r->head - smp_load_acquire(&r->tail) >= r->nr_packets)
+	else if (r->head - smp_load_acquire(&r->tail) >= r->nr_packets)
 		return false;
 	h = (void *)(r->memory + (r->head % r->nr_packets) * (size_t)r->packet_size);
 	*h = r->proto;
@@ -97,7 +102,7 @@ static void ring_lose(struct jis_ring *r, u32 id, u64 now)
  */
 void *jis_ring_reserve_slow(struct jis_ring *r, u32 id, u32 payload, u64 now)
 {
-	u32 header = JIS_HEADER_SIZE;
+	u32 header = id > JIS_COMPACT_ID_MAX ? JIS_EXTENDED_SIZE : JIS_HEADER_SIZE;
 	u32 *word;
 
 	r->produced[id]++;
@@ -114,7 +119,8 @@ void *jis_ring_reserve_slow(struct jis_ring *r, u32 id, u32 payload, u64 now)
 			ring_lose(r, id, now);
 			return NULL;
 		}
-		header = JIS_HEADER_SIZE; /* the packet's begin has the whole time */
+		if (id <= JIS_COMPACT_ID_MAX)
+			header = JIS_HEADER_SIZE; /* the packet's begin has the whole time */
 	}
 	word = (u32 *)r->pos;
 	word[0] = id | (u32)now << (32 - JIS_TIME_BITS);
@@ -137,6 +143,46 @@ void jis_ring_flush(struct jis_ring *r, u64 now)
 		ring_open_packet(r, max(now, r->last));
 	if (r->open)
 		ring_close_packet(r);
+}
+
+/**
+ * jis_ring_freeze - closes the open packet, and from now on keeps what the ring holds for the
+ * reader, the oldest eighth excepted: that is room to go on writing. Does nothing to a ring that
+ * does not cycle.
+ */
+void jis_ring_freeze(struct jis_ring *r, u64 now)
+{
+	u64 kept = r->nr_packets - max(r->nr_packets / 8, 1u);
+
+	if (!r->cycling)
+		return;
+	if (r->nr_packets)
+		jis_ring_flush(r, now);
+	r->tail = r->head > kept ? r->head - kept : 0;
+	r->next = r->tail;
+	r->cycling = false;
+}
+
+/**
+ * jis_ring_settle - a stopped flight recorder: all that the ring holds is for the reader, once
+ * more.
+ */
+void jis_ring_settle(struct jis_ring *r)
+{
+	r->tail = r->head > r->nr_packets ? r->head - r->nr_packets : 0;
+	r->next = r->tail;
+	r->cycling = false;
+}
+
+/**
+ * jis_ring_thaw - any packet may be written again, read or not. The next freeze shows all there is:
+ * what was got once can be got again.
+ */
+void jis_ring_thaw(struct jis_ring *r)
+{
+	r->next = 0;
+	r->tail = 0;
+	r->cycling = true;
 }
 
 /**

@@ -43,20 +43,27 @@ struct jis_ring {
 	u64 clock_steps;
 	u64 lost[JIS_MAX_EVENT_ID];
 	u64 told[JIS_MAX_EVENT_ID]; /* lost[] as of the last lost_records */
+	u64 overwritten;	    /* packets a flight recorder gave up */
 	u64 lost_total;
 	u64 lost_first, lost_last; /* times of what was lost and not told yet */
 	bool owed;		   /* something was lost and not told yet */
 
 	/* Reader */
 	struct mutex lock ____cacheline_aligned;
-	u64 tail; /* packets given back so far */
+	u64 tail; /* packets given back so far; those before it may be written again */
 	u64 next; /* packets got so far: tail, or one more */
+	/*
+	 * A flight recorder that is not frozen: nothing is got, any packet may be written again.
+	 * Changed on the ring's CPU with interrupts off, or where nothing can be writing.
+	 */
+	bool cycling;
+	bool ready; /* its memory is there; set with release, never taken back */
 
 	/* Fixed once the ring is made */
 	u8 *memory ____cacheline_aligned;
 	struct page **pages;
-	unsigned long nr_pages;
-	u32 nr_packets;
+	unsigned long nr_pages; /* charged by jis_charge() once the ring exists */
+	u32 nr_packets;		/* 0: no memory, everything is lost */
 	u32 packet_size;
 	u32 watermark;
 	int cpu;
@@ -69,13 +76,17 @@ struct jis_ring {
 void *jis_ring_reserve_slow(struct jis_ring *r, u32 id, u32 payload, u64 now);
 void jis_ring_flush(struct jis_ring *r, u64 now);
 
+void jis_ring_freeze(struct jis_ring *r, u64 now);
+void jis_ring_thaw(struct jis_ring *r);
+
 /* For a ring nothing can be writing to. */
 void jis_ring_begin(struct jis_ring *r, u64 now);
 void jis_ring_finish(struct jis_ring *r, u64 now);
+void jis_ring_settle(struct jis_ring *r);
 
 /**
  * jis_ring_reserve - room for one record, its header word written.
- * @id: event id, at most JIS_COMPACT_ID_MAX.
+ * @id: event id; above JIS_COMPACT_ID_MAX the header is an extended one.
  * @payload: bytes that follow the header, a multiple of 4, at most JIS_MAX_PAYLOAD.
  * @now: rebased time; clamped when it lies before the last record's.
  *
@@ -90,7 +101,8 @@ static __always_inline void *jis_ring_reserve(struct jis_ring *r, u32 id, u32 pa
 	u8 *p = r->pos;
 
 	/* A step back is a huge difference, and no open packet has no room. */
-	if (unlikely(now - r->last > JIS_TIME_MASK || p + JIS_HEADER_SIZE + payload > r->end))
+	if (unlikely(id > JIS_COMPACT_ID_MAX || now - r->last > JIS_TIME_MASK ||
+		     p + JIS_HEADER_SIZE + payload > r->end))
 		return jis_ring_reserve_slow(r, id, payload, now);
 	r->last = now;
 	r->pos = p + JIS_HEADER_SIZE + payload;
@@ -100,11 +112,19 @@ static __always_inline void *jis_ring_reserve(struct jis_ring *r, u32 id, u32 pa
 }
 
 /* reader.c: memory, and the side user space sees */
-int jis_ring_init(struct jis_ring *r, struct jis_session *s, int cpu);
+void jis_ring_init(struct jis_ring *r, struct jis_session *s, int cpu);
+int jis_ring_alloc(struct jis_ring *r);
 void jis_ring_fini(struct jis_ring *r);
 int jis_ring_get(struct jis_ring *r, bool stopped, u64 now, struct jis_get_packet *got);
+void jis_ring_unget(struct jis_ring *r, u32 index);
 int jis_ring_map(struct jis_ring *r, struct vm_area_struct *vma);
 u64 jis_ring_ready(struct jis_ring *r);
 bool jis_ring_drained(struct jis_ring *r);
+
+/* Has the ring memory? Its CPU was online since the set-up. */
+static inline bool jis_ring_exists(const struct jis_ring *r)
+{
+	return smp_load_acquire(&r->ready); /* pairs with jis_ring_alloc() */
+}
 
 #endif /* JIS_RING_H */

@@ -4,6 +4,9 @@
  * namespace). Probes look ids up without a lock (jis_is_target()); every change takes the set's
  * spinlock, with interrupts off because processes are freed in softirqs.
  *
+ * An id may get its next owner some time before sched_process_free of the last: each entry has the
+ * start time of its own, and goes when another is born.
+ *
  * A lookup never misses an entry that was there all the time: an entry never moves, and a removed
  * one leaves a tombstone unless nothing behind it can depend on it.
  */
@@ -31,7 +34,7 @@ static u32 slot_previous(u32 i)
 
 struct jis_targets *jis_targets_create(void)
 {
-	struct jis_targets *t = kvzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT);
+	struct jis_targets *t = kvzalloc(sizeof(*t), JIS_GFP);
 
 	if (t)
 		raw_spin_lock_init(&t->lock);
@@ -55,12 +58,17 @@ static int targets_find(struct jis_targets *t, u32 tgid, int *room)
 	return -1;
 }
 
-static int targets_add_locked(struct jis_targets *t, u32 tgid, u32 flags)
+static int targets_add_locked(struct jis_targets *t, u32 tgid, u64 start, u32 flags)
 {
-	int room;
+	int room, i = targets_find(t, tgid, &room);
 
-	if (targets_find(t, tgid, &room) >= 0)
+	if (i >= 0 && t->start[i] == start)
 		return -EEXIST;
+	if (i >= 0) { /* its former owner's */
+		t->start[i] = start;
+		t->flags[i] = flags;
+		return 0;
+	}
 	if (t->count >= JIS_TARGET_MAX || (!t->tgid[room] && t->used >= MAX_USED)) {
 		t->refused++;
 		return -ENOSPC;
@@ -68,20 +76,22 @@ static int targets_add_locked(struct jis_targets *t, u32 tgid, u32 flags)
 	t->count++;
 	t->used += !t->tgid[room];
 	t->flags[room] = flags;
+	t->start[room] = start;
 	WRITE_ONCE(t->tgid[room], tgid);
 	return 0;
 }
 
 /**
  * jis_targets_add - adds a process. Returns 0, -EEXIST, or -ENOSPC (counted as refused).
+ * @start: the start_boottime of its leader.
  */
-int jis_targets_add(struct jis_targets *t, u32 tgid, u32 flags)
+int jis_targets_add(struct jis_targets *t, u32 tgid, u64 start, u32 flags)
 {
 	unsigned long irq;
 	int err;
 
 	raw_spin_lock_irqsave(&t->lock, irq);
-	err = targets_add_locked(t, tgid, flags);
+	err = targets_add_locked(t, tgid, start, flags);
 	raw_spin_unlock_irqrestore(&t->lock, irq);
 	return err;
 }
@@ -96,30 +106,68 @@ static void targets_sweep(struct jis_targets *t, u32 i)
 	}
 }
 
+static void targets_drop(struct jis_targets *t, u32 i)
+{
+	WRITE_ONCE(t->tgid[i], TOMBSTONE);
+	t->count--;
+	targets_sweep(t, i);
+}
+
 /**
  * jis_targets_remove - removes a process. Returns whether it was a target.
+ * @start: its leader's start_boottime; 0: whichever has the id.
  */
-bool jis_targets_remove(struct jis_targets *t, u32 tgid)
+bool jis_targets_remove(struct jis_targets *t, u32 tgid, u64 start)
+{
+	unsigned long irq;
+	bool was;
+	int room, i;
+
+	raw_spin_lock_irqsave(&t->lock, irq);
+	i = targets_find(t, tgid, &room);
+	was = i >= 0 && (!start || t->start[i] == start);
+	if (was)
+		targets_drop(t, i);
+	raw_spin_unlock_irqrestore(&t->lock, irq);
+	return was;
+}
+
+/**
+ * jis_targets_new_owner - the id is that of a process born at @start: no entry of another holds.
+ */
+void jis_targets_new_owner(struct jis_targets *t, u32 tgid, u64 start)
 {
 	unsigned long irq;
 	int room, i;
 
 	raw_spin_lock_irqsave(&t->lock, irq);
 	i = targets_find(t, tgid, &room);
-	if (i >= 0) {
-		WRITE_ONCE(t->tgid[i], TOMBSTONE);
-		t->count--;
-		targets_sweep(t, i);
-	}
+	if (i >= 0 && t->start[i] != start)
+		targets_drop(t, i);
 	raw_spin_unlock_irqrestore(&t->lock, irq);
-	return i >= 0;
+}
+
+/**
+ * jis_targets_is - is the very process that began at @start a target?
+ */
+bool jis_targets_is(struct jis_targets *t, u32 tgid, u64 start)
+{
+	unsigned long irq;
+	int room, i;
+	bool is;
+
+	raw_spin_lock_irqsave(&t->lock, irq);
+	i = targets_find(t, tgid, &room);
+	is = i >= 0 && t->start[i] == start;
+	raw_spin_unlock_irqrestore(&t->lock, irq);
+	return is;
 }
 
 /**
  * jis_targets_inherit - makes a forked process a target if its parent hands that on.
  * Returns whether it is one now.
  */
-bool jis_targets_inherit(struct jis_targets *t, u32 parent, u32 child)
+bool jis_targets_inherit(struct jis_targets *t, u32 parent, u32 child, u64 start)
 {
 	bool inherited = false;
 	unsigned long irq;
@@ -128,33 +176,66 @@ bool jis_targets_inherit(struct jis_targets *t, u32 parent, u32 child)
 	raw_spin_lock_irqsave(&t->lock, irq);
 	i = targets_find(t, parent, &room);
 	if (i >= 0 && t->flags[i] & JIS_TARGET_CHILDREN) {
-		/* An entry that is there already is what an id's former owner left. */
-		err = targets_add_locked(t, child, t->flags[i]);
+		/* One that is there already, somebody asked for between birth and this. */
+		err = targets_add_locked(t, child, start, t->flags[i] & ~JIS_TARGET_FIRST_EXEC);
 		inherited = !err || err == -EEXIST;
 	}
 	raw_spin_unlock_irqrestore(&t->lock, irq);
 	return inherited;
 }
 
+/**
+ * jis_targets_exec - process @tgid executes a program. Returns whether it was a target until now.
+ */
+bool jis_targets_exec(struct jis_targets *t, u32 tgid)
+{
+	bool ends = false;
+	unsigned long irq;
+	int room, i;
+
+	raw_spin_lock_irqsave(&t->lock, irq);
+	i = targets_find(t, tgid, &room);
+	if (i >= 0 && t->flags[i] & JIS_TARGET_FIRST_EXEC)
+		t->flags[i] &= ~JIS_TARGET_FIRST_EXEC;
+	else if (i >= 0)
+		ends = t->flags[i] & JIS_TARGET_UNTIL_EXEC;
+	raw_spin_unlock_irqrestore(&t->lock, irq);
+	return ends && jis_targets_remove(t, tgid, 0);
+}
+
 /* The thread group @pid of the caller's pid namespace, as the kernel numbers it; 0: there is none.
  */
-static u32 target_lookup(struct pid *pid)
+static u32 target_lookup(struct pid *pid, u64 *start)
 {
 	struct task_struct *task;
 	u32 tgid = 0;
 
 	rcu_read_lock();
 	task = pid_task(pid, PIDTYPE_TGID);
-	if (task)
+	if (task) {
 		tgid = task->tgid;
+		*start = task->start_boottime;
+	}
 	rcu_read_unlock();
 	return tgid;
 }
 
-static int target_find(u32 nr, struct pid **pid, u32 *tgid)
+/* May the session show the process? */
+static int target_rights(struct jis_session *s, struct pid *pid)
+{
+	struct task_struct *task = get_pid_task(pid, PIDTYPE_TGID);
+	bool may = task && jis_rights_task(s, task);
+
+	if (!task)
+		return -ESRCH;
+	put_task_struct(task);
+	return may ? 0 : -EPERM;
+}
+
+static int target_find(u32 nr, struct pid **pid, u32 *tgid, u64 *start)
 {
 	*pid = nr <= PID_MAX_LIMIT ? find_get_pid(nr) : NULL;
-	*tgid = target_lookup(*pid);
+	*tgid = target_lookup(*pid, start);
 	if (*tgid)
 		return 0;
 	put_pid(*pid);
@@ -165,23 +246,28 @@ static int target_find(u32 nr, struct pid **pid, u32 *tgid)
  * jis_target_add - makes a living process a target; its threads are dumped when the session runs.
  * @nr: thread group id in the caller's pid namespace.
  *
- * Returns 0, -ESRCH, -EEXIST or -ENOSPC. The caller holds the session's lock.
+ * Returns 0, -ESRCH, -EPERM, -EEXIST or -ENOSPC. The caller holds the session's lock.
  */
 int jis_target_add(struct jis_session *s, u32 nr, u32 flags)
 {
 	struct pid *pid;
+	u64 start;
 	u32 tgid;
 	int err;
 
-	err = target_find(nr, &pid, &tgid);
+	err = target_find(nr, &pid, &tgid, &start);
 	if (err)
 		return err;
-	err = jis_targets_add(s->targets, tgid, flags);
-	/* If it went meanwhile, its sched_process_free may have come too early to remove the entry.
+	err = target_rights(s, pid);
+	if (!err)
+		err = jis_targets_add(s->targets, tgid, start, flags);
+	/* If it went meanwhile, its sched_process_free may have come too early to remove the entry;
+	 * and if it executed a program with other rights, that probe.
 	 */
-	if (!err && target_lookup(pid) != tgid) {
-		jis_targets_remove(s->targets, tgid);
-		err = -ESRCH;
+	if (!err) {
+		err = target_rights(s, pid);
+		if (err)
+			jis_targets_remove(s->targets, tgid, start);
 	}
 	put_pid(pid);
 	if (!err && s->recording)
@@ -195,18 +281,43 @@ int jis_target_add(struct jis_session *s, u32 nr, u32 flags)
 int jis_target_remove(struct jis_session *s, u32 nr)
 {
 	struct pid *pid;
+	u64 start;
 	u32 tgid;
 	int err;
 
-	err = target_find(nr, &pid, &tgid);
+	err = target_find(nr, &pid, &tgid, &start);
 	if (err)
 		return err;
 	put_pid(pid);
-	return jis_targets_remove(s->targets, tgid) ? 0 : -ESRCH;
+	return jis_targets_remove(s->targets, tgid, start) ? 0 : -ESRCH;
 }
 
 /**
- * jis_target_test - is it a target? Returns 0 or -ESRCH.
+ * jis_target_find - finds the process @nr of the caller's pid namespace, if it is recorded.
+ * Returns 0 and a reference, or -ESRCH.
+ */
+int jis_target_find(struct jis_session *s, u32 nr, struct pid **pid, u32 *tgid)
+{
+	struct task_struct *task;
+	bool is_target = false;
+	u64 start;
+	int err = target_find(nr, pid, tgid, &start);
+
+	if (err)
+		return err;
+	rcu_read_lock();
+	task = pid_task(*pid, PIDTYPE_TGID);
+	if (task)
+		is_target = jis_is_target(s, task);
+	rcu_read_unlock();
+	if (is_target)
+		return 0;
+	put_pid(*pid);
+	return -ESRCH;
+}
+
+/**
+ * jis_target_test - is it recorded, for whatever reason? Returns 0 or -ESRCH.
  */
 int jis_target_test(struct jis_session *s, u32 nr)
 {
@@ -214,9 +325,8 @@ int jis_target_test(struct jis_session *s, u32 nr)
 	u32 tgid;
 	int err;
 
-	err = target_find(nr, &pid, &tgid);
-	if (err)
-		return err;
-	put_pid(pid);
-	return jis_is_target(s, tgid) ? 0 : -ESRCH;
+	err = jis_target_find(s, nr, &pid, &tgid);
+	if (!err)
+		put_pid(pid);
+	return err;
 }

@@ -6,6 +6,7 @@
 #include "agent_server.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,49 +14,64 @@
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "agent_askers.h"
 #include "clock.h"
+#include "guard.h"
 #include "jis/agent.h"
 #include "jisctl.h"
+#include "safepoints.h"
 #include "unix_socket.h"
+#include "uprobes.h"
 
 #define AGENTS_MAX 4096
 /* So that no process can take all of the recorder's descriptors; one or two is what it needs. */
 #define AGENTS_PER_PROCESS 16
 #define NOTES_PER_AGENT 64
-/* Each pool leaves a directory. A process has one, and one more for each program it executes. */
-#define POOLS_PER_PROCESS 64
-#define POOLS_PER_SESSION 16384
 #define REFUSALS_TOLD 16
 /* So long nobody is accepted after there was no descriptor for it: the socket stays readable. */
 #define DEAF_NS 100000000ull
 #define MASK_ALL (~1ull) /* bit 0 is no event */
+#define GUARD_TEXT_MAX 16384
+#define SEND_MS 100
+
+/* What an event of the epoll set is of. */
+enum source { SOURCE_LISTENER, SOURCE_AGENT };
+
+struct agent_listener {
+	enum source source;
+	int fd;
+};
 
 struct agent {
+	enum source source;
 	struct agent *next;
 	int fd;
 	pid_t pid;
 	struct recorder_process *process;
 	struct pool *pool; /* NULL: has not said hello yet */
 	uint32_t nr_notes;
-};
-
-/* How many pools a process has had. */
-struct asker {
-	pid_t pid;
-	uint32_t pools;
+	bool jvm;	     /* it said so */
+	bool ready;	     /* all that was asked of it is in place */
+	struct guard *guard; /* NULL: none */
+	bool changing;	     /* its methods */
+	bool change_failed;
+	bool half;     /* it has been told a part of a change, and no more could be sent */
+	char *changed; /* what it said of the last change */
+	struct safepoints *safepoints; /* NULL: not by probes */
 };
 
 struct agent_server {
 	struct agent_server_config config;
 	struct unix_listener listener;
+	struct agent_listener first; /* the same, as a source */
 	int epoll;
 	bool enabled;
 	uint32_t nr_agents, nr_pools;
 	struct agent *agents;
-	struct asker *askers;
-	uint32_t nr_askers, nr_pools_ever;
+	struct askers askers;
 	uint32_t nr_told;    /* refusals */
 	uint32_t nr_deaf;    /* times no descriptor was left */
 	uint64_t deaf_until; /* CLOCK_MONOTONIC; 0: the socket is listened to */
@@ -84,10 +100,12 @@ int agent_server_open(const struct agent_server_config *config, struct agent_ser
 
 	if (!s)
 		return -ENOMEM;
+	ev.data.ptr = &s->first;
 	s->config = *config;
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	s->listener.fd = -1;
 	err = s->epoll < 0 ? -errno : unix_listen_private(&s->listener);
+	s->first.fd = s->listener.fd;
 	if (!err && epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->listener.fd, &ev))
 		err = -errno;
 	if (err)
@@ -102,6 +120,11 @@ const char *agent_server_path(const struct agent_server *s)
 	return s->listener.path;
 }
 
+void agent_server_link(struct agent_server *s, const char *target)
+{
+	unix_link_session(&s->listener, target);
+}
+
 int agent_server_fd(const struct agent_server *s)
 {
 	return s->epoll;
@@ -112,7 +135,8 @@ uint32_t agent_server_pools(const struct agent_server *s)
 	return s->nr_pools;
 }
 
-static void send_message(int fd, struct jis_agent_message *m, int pass)
+/* Waits a little for a peer that does not read; returns 0 or -errno. */
+static int send_message(int fd, struct jis_agent_message *m, int pass)
 {
 	union {
 		struct cmsghdr align;
@@ -120,6 +144,7 @@ static void send_message(int fd, struct jis_agent_message *m, int pass)
 	} control = {.bytes = {0}};
 	struct iovec iov = {m, sizeof(*m)};
 	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+	struct pollfd room = {.fd = fd, .events = POLLOUT};
 	struct cmsghdr *c;
 
 	m->magic = JIS_AGENT_MAGIC;
@@ -133,9 +158,11 @@ static void send_message(int fd, struct jis_agent_message *m, int pass)
 		c->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(c), &pass, sizeof(int));
 	}
-	/* A peer that is gone, or does not read, is its own loss. */
-	if (sendmsg(fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		return;
+	if (sendmsg(fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
+		return 0;
+	if (errno != EAGAIN || poll(&room, 1, SEND_MS) != 1)
+		return -errno;
+	return sendmsg(fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
 static void refuse(struct agent_server *s, int fd, pid_t pid, const char *why)
@@ -158,6 +185,24 @@ static void refuse_excess(struct agent_server *s, int fd, pid_t pid, const char 
 	refuse(s, fd, pid, why);
 }
 
+static void safepoints_end(struct agent_server *s, struct agent *a)
+{
+	char text[128];
+
+	if (!a->safepoints)
+		return;
+	if (safepoints_waiting(a->safepoints)) {
+		snprintf(text, sizeof(text),
+			 "process %d: no probes could be set on its VM thread: no safepoints are "
+			 "recorded",
+			 a->pid);
+		recorder_note(s->config.recorder, text);
+	}
+	safepoints_finish(a->safepoints); /* an error is the recorder's, too */
+	safepoints_close(a->safepoints);
+	a->safepoints = NULL;
+}
+
 static int agent_finish(struct agent_server *s, struct agent *a)
 {
 	int err = 0;
@@ -165,6 +210,7 @@ static int agent_finish(struct agent_server *s, struct agent *a)
 	if (!a->pool)
 		return 0;
 	err = pool_finish(a->pool);
+	safepoints_end(s, a);
 	recorder_process_end(a->process, a->pool);
 	pool_close(a->pool);
 	a->pool = NULL;
@@ -182,6 +228,8 @@ static int agent_end(struct agent_server *s, struct agent *a)
 		p = &(*p)->next;
 	*p = a->next;
 	close(a->fd);
+	free(a->changed);
+	guard_free(a->guard);
 	free(a);
 	s->nr_agents--;
 	return err;
@@ -198,18 +246,22 @@ static uint32_t agents_of(const struct agent_server *s, pid_t pid)
 }
 
 /* Without a descriptor nobody can be accepted, nor told why: they wait, and so do we. */
-static void accept_failed(struct agent_server *s, int err)
+static void accept_failed(struct agent_server *s, const struct agent_listener *l, int err)
 {
 	if (err != EMFILE && err != ENFILE && err != ENOBUFS && err != ENOMEM)
 		return; /* who asked is gone */
 	s->nr_deaf++;
+	if (l != &s->first) { /* a JVM that is attached to goes without */
+		epoll_ctl(s->epoll, EPOLL_CTL_DEL, l->fd, NULL);
+		return;
+	}
 	s->deaf_until = clock_ns(CLOCK_MONOTONIC) + DEAF_NS;
 	epoll_ctl(s->epoll, EPOLL_CTL_DEL, s->listener.fd, NULL);
 }
 
 static void listen_again(struct agent_server *s)
 {
-	struct epoll_event ev = {.events = EPOLLIN};
+	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = &s->first};
 
 	if (!s->deaf_until || clock_ns(CLOCK_MONOTONIC) < s->deaf_until)
 		return;
@@ -232,7 +284,7 @@ static void tell_deaf(struct agent_server *s)
 	s->nr_deaf = 0;
 }
 
-static void agent_accept(struct agent_server *s)
+static void agent_accept(struct agent_server *s, const struct agent_listener *l)
 {
 	struct epoll_event ev = {.events = EPOLLIN | EPOLLRDHUP};
 	bool low = recorder_descriptors_low(s->config.recorder);
@@ -243,9 +295,9 @@ static void agent_accept(struct agent_server *s)
 
 	errno = EMFILE;
 	if (!low)
-		fd = accept4(s->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0) {
-		accept_failed(s, errno);
+		accept_failed(s, l, errno);
 		return;
 	}
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len))
@@ -265,6 +317,7 @@ static void agent_accept(struct agent_server *s)
 	a = calloc(1, sizeof(*a));
 	if (!a)
 		goto out_close;
+	a->source = SOURCE_AGENT;
 	a->fd = fd;
 	a->pid = peer.pid;
 	ev.data.ptr = a;
@@ -281,6 +334,16 @@ out_close:
 	close(fd);
 }
 
+static int agent_packet(void *ctx, uint32_t slot, const struct jis_packet_header *packet,
+			uint32_t skip, bool open)
+{
+	struct agent *a = ctx;
+
+	if (a->guard && slot != JIS_POOL_DICT_SLOT)
+		guard_packet(a->guard, packet, skip);
+	return recorder_process_packet(a->process, slot, packet, skip, open);
+}
+
 static int pool_make(struct agent_server *s, struct agent *a, const struct jis_agent_message *m)
 {
 	struct pool_config config = {.bytes = s->config.pool_bytes,
@@ -288,7 +351,9 @@ static int pool_make(struct agent_server *s, struct agent *a, const struct jis_a
 				     .base = s->config.base,
 				     .pid = (uint32_t)a->pid,
 				     .own_pid = m->pid,
-				     .event_mask = s->enabled ? MASK_ALL : 0};
+				     .event_mask = s->enabled ? MASK_ALL : 0,
+				     .memory = s->config.pool_memory,
+				     .memory_ctx = s->config.ctx};
 	struct recorder_process_params params = {
 		.pid = (uint32_t)a->pid,
 		.own_pid = m->pid,
@@ -297,7 +362,7 @@ static int pool_make(struct agent_server *s, struct agent *a, const struct jis_a
 		.vm_version = m->kind == JIS_KIND_JVM ? m->vm_version : 0,
 		.uuid = config.uuid,
 	};
-	struct pool_sink sink = {.packet = recorder_process_packet};
+	struct pool_sink sink = {.packet = agent_packet, .ctx = a};
 	int err;
 
 	if (getrandom(config.uuid, sizeof(config.uuid), 0) != sizeof(config.uuid))
@@ -305,54 +370,72 @@ static int pool_make(struct agent_server *s, struct agent *a, const struct jis_a
 	err = recorder_process_add(s->config.recorder, &params, &a->process);
 	if (err)
 		return err;
-	sink.ctx = a->process;
 	err = pool_create(&config, &sink, &a->pool);
 	if (!err)
 		s->nr_pools++;
 	return err;
 }
 
-/* The books of process @pid, made when it is new; NULL: no memory. */
-static struct asker *asker_of(struct agent_server *s, pid_t pid)
+/* Sends a list of rules in pieces, to be read as they come. Returns 0 or -errno; @sent: pieces. */
+static int methods_send(int fd, const char *rules, uint32_t asked, uint32_t flags,
+			unsigned int *sent)
 {
-	struct asker *more;
-	uint32_t i;
+	size_t length = strlen(rules), n;
+	int err;
 
-	for (i = 0; i < s->nr_askers; i++)
-		if (s->askers[i].pid == pid)
-			return &s->askers[i];
-	more = realloc(s->askers, (s->nr_askers + 1) * sizeof(*more));
-	if (!more)
-		return NULL;
-	s->askers = more;
-	more[s->nr_askers] = (struct asker){.pid = pid};
-	return &more[s->nr_askers++];
+	*sent = 0;
+	do {
+		struct jis_agent_message m = {.type = JIS_AGENT_METHODS, .kind = asked};
+
+		n = length < sizeof(m.text) - 1 ? length : sizeof(m.text) - 1;
+		memcpy(m.text, rules, n);
+		rules += n;
+		length -= n;
+		m.features = flags | (length ? JIS_METHODS_MORE : 0);
+		err = send_message(fd, &m, -1);
+		*sent += !err;
+	} while (length && !err);
+	return err;
 }
 
-/* Why process @pid may have no further pool, or NULL: it may, and that is written down. */
-static const char *pool_denied(struct agent_server *s, pid_t pid)
+/* Safepoints by probes, if they can be set: then the agent need not tell them. */
+static void safepoints_begin(struct agent_server *s, struct agent *a,
+			     const struct jis_agent_message *m, uint32_t *features)
 {
-	struct asker *asker;
+	struct safepoints_config config = {.pid = a->pid,
+					   .own_pid = m->pid,
+					   .clock = s->config.clock,
+					   .base = s->config.base,
+					   .process = a->process,
+					   .slot = pool_slots(a->pool)};
+	char why[128] = "too few file descriptors are left";
+	int err = -EMFILE;
 
-	if (s->nr_pools_ever == POOLS_PER_SESSION)
-		return "too many processes have had a pool";
-	asker = asker_of(s, pid);
-	if (!asker)
-		return strerror(ENOMEM);
-	if (asker->pools == POOLS_PER_PROCESS)
-		return "it has had too many pools";
-	asker->pools++;
-	s->nr_pools_ever++;
-	return NULL;
+	if (s->config.no_uprobes || !a->jvm || !(*features & JIS_FEATURE_SAFEPOINTS))
+		return;
+	memcpy(config.uuid, recorder_process_uuid(a->process), sizeof(config.uuid));
+	if (!recorder_descriptors_low(s->config.recorder))
+		err = safepoints_open(&config, &a->safepoints, why, sizeof(why));
+	if (err) {
+		say(s, JISCTL_INFO, "process %d: safepoints from the JVM's log: %s", a->pid, why);
+		return;
+	}
+	recorder_process_own_slots(a->process, config.slot);
+	safepoints_enable(a->safepoints, s->enabled);
+	*features &= ~JIS_FEATURE_SAFEPOINTS;
 }
 
 static void on_hello(struct agent_server *s, struct agent *a, const struct jis_agent_message *m)
 {
 	struct jis_agent_message welcome = {.type = JIS_AGENT_WELCOME,
-					    .features = JIS_FEATURES_DEFAULT};
-	const char *why = pool_denied(s, a->pid);
+					    .features = s->config.features,
+					    .stack_threshold = s->config.stack_threshold_ns,
+					    .allocation_interval = s->config.allocation_interval};
+	const char *why = askers_deny(&s->askers, a->pid, recorder_processes(s->config.recorder));
+	unsigned int sent;
 	int err;
 
+	a->jvm = m->kind == JIS_KIND_JVM;
 	if (why) {
 		refuse_excess(s, a->fd, a->pid, why);
 		return;
@@ -366,8 +449,22 @@ static void on_hello(struct agent_server *s, struct agent *a, const struct jis_a
 		return;
 	}
 	welcome.pool_size = pool_bytes(a->pool);
+	safepoints_begin(s, a, m, &welcome.features);
+	if (pool_words_read(a->pool) && !s->config.no_vm_states)
+		welcome.features |= JIS_FEATURE_VM_STATES;
+	if (s->config.methods && a->jvm)
+		welcome.features |= JIS_FEATURE_METHODS;
 	send_message(a->fd, &welcome, pool_fd(a->pool));
+	if (welcome.features & JIS_FEATURE_METHODS && s->config.methods_budget &&
+	    !s->config.methods_dry_run)
+		a->guard = guard_new(s->config.methods_budget);
+	if (welcome.features & JIS_FEATURE_METHODS)
+		methods_send(a->fd, s->config.methods, JIS_METHODS_START,
+			     s->config.methods_dry_run ? JIS_METHODS_DRY : 0, &sent);
 	say(s, JISCTL_INFO, "process %d (%s) writes its own records", a->pid, m->text);
+	if (s->config.pool_memory && !pool_words_read(a->pool))
+		say(s, JISCTL_INFO, "process %d: the kernel does not see its threads' own states",
+		    a->pid);
 }
 
 static void on_note(struct agent_server *s, struct agent *a, const struct jis_agent_message *m)
@@ -382,12 +479,34 @@ static void on_note(struct agent_server *s, struct agent *a, const struct jis_ag
 	say(s, JISCTL_WARNING, "%s", text);
 }
 
+static void on_methods_done(struct agent_server *s, struct agent *a,
+			    const struct jis_agent_message *m)
+{
+	free(a->changed);
+	a->changed = strdup(m->text);
+	a->changing = false;
+	a->change_failed = m->features != 0;
+	say(s, JISCTL_INFO, "process %d: %s", a->pid, m->text);
+}
+
+static void on_ready(struct agent *a)
+{
+	a->ready = true;
+	if (a->safepoints) /* its VM thread runs */
+		safepoints_drain(a->safepoints, false);
+}
+
 /* Text from another process is for a terminal and a file: one line, no control characters. */
 static void text_clean(char *text)
 {
-	for (; *text; text++)
+	for (; *text; text++) {
+		/* U+0080 to U+009F are such, too. */
+		if ((unsigned char)*text == 0xc2 && (unsigned char)text[1] >= 0x80 &&
+		    (unsigned char)text[1] < 0xa0)
+			text[0] = text[1] = ' ';
 		if ((unsigned char)*text < ' ' || *text == 0x7f)
 			*text = ' ';
+	}
 }
 
 /* Returns whether the connection goes on. */
@@ -410,6 +529,12 @@ static bool agent_message(struct agent_server *s, struct agent *a)
 		on_hello(s, a, &m);
 	else if (m.type == JIS_AGENT_NOTE && a->pool)
 		on_note(s, a, &m);
+	else if (m.type == JIS_AGENT_READY && a->pool)
+		on_ready(a);
+	else if (m.type == JIS_AGENT_METHODS_DONE && a->pool && a->changing)
+		on_methods_done(s, a, &m);
+	else if (m.type == JIS_AGENT_FAILED && !a->pool && s->config.failed)
+		s->config.failed(s->config.ctx, a->pid, m.text);
 	else
 		return false;
 	return a->pool != NULL;
@@ -423,8 +548,8 @@ int agent_server_run(struct agent_server *s)
 	for (i = 0; i < n; i++) {
 		struct agent *a = events[i].data.ptr;
 
-		if (!a) {
-			agent_accept(s);
+		if (a->source == SOURCE_LISTENER) {
+			agent_accept(s, events[i].data.ptr);
 			continue;
 		}
 		if (agent_message(s, a))
@@ -435,14 +560,144 @@ int agent_server_run(struct agent_server *s)
 	return err;
 }
 
+int agent_server_listen(struct agent_server *s, int fd, struct agent_listener **out)
+{
+	struct agent_listener *l = calloc(1, sizeof(*l));
+	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = l};
+
+	if (!l)
+		return -ENOMEM;
+	l->source = SOURCE_LISTENER;
+	l->fd = fd;
+	if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &ev)) {
+		free(l);
+		return -errno;
+	}
+	*out = l;
+	return 0;
+}
+
+void agent_server_unlisten(struct agent_server *s, struct agent_listener *l)
+{
+	if (!l)
+		return;
+	epoll_ctl(s->epoll, EPOLL_CTL_DEL, l->fd, NULL);
+	free(l);
+}
+
+enum agent_presence agent_server_agent(const struct agent_server *s, pid_t pid)
+{
+	const struct agent *a;
+
+	for (a = s->agents; a; a = a->next)
+		if (a->pid == pid && a->pool)
+			return a->ready ? AGENT_READY : AGENT_CONNECTED;
+	return askers_have(&s->askers, pid) ? AGENT_GONE : AGENT_NONE;
+}
+
+static struct agent *jvm_find(const struct agent_server *s, pid_t pid)
+{
+	struct agent *a;
+
+	for (a = s->agents; a; a = a->next)
+		if (a->pid == pid && a->pool && a->jvm && a->ready)
+			return a;
+	return NULL;
+}
+
+int agent_server_methods(struct agent_server *s, pid_t pid, const char *rules, uint32_t asked)
+{
+	struct agent *a = jvm_find(s, pid);
+	unsigned int sent;
+	int err;
+
+	if (!a)
+		return -ENOENT;
+	if (a->changing)
+		return -EBUSY;
+	if (a->half) /* it would take what comes for the rest of that */
+		return -EPIPE;
+	err = methods_send(a->fd, rules, asked, 0, &sent);
+	a->changing = !err;
+	a->half = err && sent;
+	return err;
+}
+
+int agent_server_methods_done(const struct agent_server *s, pid_t pid, char *text, size_t n)
+{
+	const struct agent *a = jvm_find(s, pid);
+
+	snprintf(text, n, "%s", a && a->changed ? a->changed : "");
+	if (!a)
+		return -ENOENT;
+	if (a->changing)
+		return -EINPROGRESS;
+	return a->change_failed ? -EINVAL : 0;
+}
+
+int agent_server_stop(struct agent_server *s, pid_t pid)
+{
+	struct jis_agent_message m = {.type = JIS_AGENT_STOP};
+	const struct agent *a;
+	int n = 0;
+
+	for (a = s->agents; a; a = a->next) {
+		if (!a->jvm || !a->pool || (pid && a->pid != pid))
+			continue;
+		send_message(a->fd, &m, -1);
+		n++;
+	}
+	return n;
+}
+
+uint32_t agent_server_jvms(const struct agent_server *s)
+{
+	const struct agent *a;
+	uint32_t n = 0;
+
+	for (a = s->agents; a; a = a->next)
+		n += a->jvm && a->pool;
+	return n;
+}
+
 void agent_server_enable(struct agent_server *s, bool on)
 {
 	struct agent *a;
 
 	s->enabled = on;
-	for (a = s->agents; a; a = a->next)
+	for (a = s->agents; a; a = a->next) {
 		if (a->pool)
 			pool_mask_set(a->pool, on ? MASK_ALL : 0);
+		if (a->safepoints)
+			safepoints_enable(a->safepoints, on);
+	}
+}
+
+/* Lets the guard look at what the calls of its methods cost. */
+static void agent_guard(struct agent_server *s, struct agent *a)
+{
+	struct guard_now now = {.time = clock_ns(CLOCK_MONOTONIC)};
+	char text[GUARD_TEXT_MAX];
+	struct pool_counts c;
+	uint32_t slot, share;
+	unsigned int n;
+	clockid_t cpu;
+
+	if (a->changing || !a->ready || clock_getcpuclockid(a->pid, &cpu))
+		return;
+	now.cpu = clock_ns(cpu);
+	for (slot = 0; slot < pool_slots(a->pool); slot++) {
+		pool_counts(a->pool, slot, &c);
+		now.lost += c.lost[JIS_EV_method_enter];
+	}
+	n = guard_decide(a->guard, &now, text, sizeof(text), &share);
+	if (!n)
+		return;
+	say(s, JISCTL_WARNING,
+	    "process %d: calls of methods cost %u %% of its CPU time, the budget is %u %%: the %u "
+	    "called most are switched off (jis dump --event method_off)",
+	    a->pid, share, s->config.methods_budget, n);
+	agent_server_methods(s, a->pid, text, JIS_METHODS_GUARD);
 }
 
 int agent_server_drain(struct agent_server *s, bool flush)
@@ -455,10 +710,14 @@ int agent_server_drain(struct agent_server *s, bool flush)
 		if (!a->pool)
 			continue;
 		n = pool_drain(a->pool);
+		if (a->safepoints && safepoints_drain(a->safepoints, flush))
+			n = -EIO;
 		if (n < 0 || (flush && pool_flush(a->pool) < 0)) {
 			err = recorder_error(s->config.recorder);
 			continue;
 		}
+		if (flush && a->guard)
+			agent_guard(s, a);
 		n = (int)((uint64_t)n * 256 / pool_packets(a->pool));
 		fullest = n > fullest ? n : fullest;
 	}
@@ -473,6 +732,8 @@ void agent_server_counts(const struct agent_server *s, uint64_t *produced, uint6
 	uint32_t slot, i;
 
 	for (a = s->agents; a; a = a->next) {
+		if (a->safepoints)
+			safepoints_counts(a->safepoints, produced, stored, lost);
 		for (slot = 0; a->pool && slot < pool_slots(a->pool); slot++) {
 			pool_counts(a->pool, slot, &c);
 			for (i = 1; i < JIS_MAX_EVENT_ID; i++) {
@@ -504,6 +765,7 @@ void agent_server_close(struct agent_server *s)
 	agent_server_finish(s);
 	if (s->epoll >= 0)
 		close(s->epoll);
-	free(s->askers);
+	askers_fini(&s->askers);
 	free(s);
+	uprobes_settle();
 }

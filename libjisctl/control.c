@@ -15,11 +15,14 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "attach.h"
 #include "jisctl.h"
 #include "trace/manifest.h"
 
 #define CLIENT_TIMEOUT_S 10
+#define SNAPSHOT_TIMEOUT_S 120
 #define REQUEST_TIMEOUT_MS 200
+#define REQUEST_TRIES 20
 
 static int spare_open(void)
 {
@@ -51,8 +54,9 @@ static void serve(struct control_server *s, int fd)
 	    recv(fd, &request, sizeof(request), MSG_DONTWAIT) != (ssize_t)sizeof(request))
 		return;
 	request.command[sizeof(request.command) - 1] = 0;
+	request.path[sizeof(request.path) - 1] = 0;
 	if (peer_allowed(fd))
-		reply.error = s->command(s->ctx, request.command, reply.text);
+		reply.error = s->command(s->ctx, &request, reply.text);
 	if (send(fd, &reply, sizeof(reply), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return; /* who asked is gone */
 }
@@ -89,15 +93,14 @@ void control_close(struct control_server *s)
 	s->spare = -1;
 }
 
-static int ask(int fd, const char *command, struct control_reply *reply)
+static int ask(int fd, const struct control_request *request, struct control_reply *reply)
 {
-	struct timeval timeout = {.tv_sec = CLIENT_TIMEOUT_S};
-	struct control_request request = {.command = ""};
+	struct timeval timeout = {.tv_sec =
+					  request->path[0] ? SNAPSHOT_TIMEOUT_S : CLIENT_TIMEOUT_S};
 	ssize_t n;
 
-	snprintf(request.command, sizeof(request.command), "%s", command);
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
-	if (send(fd, &request, sizeof(request), MSG_NOSIGNAL) < 0)
+	if (send(fd, request, sizeof(*request), MSG_NOSIGNAL) < 0)
 		return -errno;
 	n = recv(fd, reply, sizeof(*reply), 0);
 	if (n < 0)
@@ -105,25 +108,75 @@ static int ask(int fd, const char *command, struct control_reply *reply)
 	return n == (ssize_t)sizeof(*reply) ? 0 : -ECONNREFUSED;
 }
 
-int jisctl_control(const char *directory, const char *command, char *reply, size_t n)
+static int request_send(const char *directory, const struct control_request *request, char *reply,
+			size_t n)
 {
 	int dirfd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd, err;
+	int tries = REQUEST_TRIES;
 	struct control_reply answer = {.text = ""};
 
 	if (n)
 		reply[0] = 0;
 	if (dirfd < 0)
 		return -errno;
-	fd = unix_connect_at(dirfd, CONTROL_SOCKET);
+	do {
+		fd = unix_connect_at(dirfd, CONTROL_SOCKET);
+		err = fd < 0 ? fd : ask(fd, request, &answer);
+		if (fd >= 0)
+			close(fd);
+	} while (err == -EPIPE && --tries); /* we were too slow: it has heard nothing */
 	close(dirfd);
-	if (fd < 0)
-		return fd;
-	err = ask(fd, command, &answer);
-	close(fd);
 	if (err)
 		return err;
 	answer.text[sizeof(answer.text) - 1] = 0;
 	if (n)
 		snprintf(reply, n, "%s", answer.text);
 	return answer.error;
+}
+
+int jisctl_control(const char *directory, const char *command, char *reply, size_t n)
+{
+	struct control_request request = {.command = ""};
+
+	snprintf(request.command, sizeof(request.command), "%s", command);
+	return request_send(directory, &request, reply, n);
+}
+
+int jisctl_control_agent(const char *directory, const char *command, pid_t pid, int flags,
+			 char *reply, size_t n)
+{
+	struct control_request request = {.command = "", .pid = pid};
+
+	snprintf(request.command, sizeof(request.command), "%s", command);
+	if (flags & JISCTL_ATTACH_NO_REWRITE)
+		request.flags = ATTACH_NO_REWRITE;
+	return request_send(directory, &request, reply, n);
+}
+
+int jisctl_control_methods(const char *directory, pid_t pid, const char *rules, char *reply,
+			   size_t n)
+{
+	struct control_request request = {.command = "methods", .pid = pid};
+
+	if (n)
+		reply[0] = 0;
+	if (strlen(rules) >= sizeof(request.path))
+		return -ENAMETOOLONG;
+	snprintf(request.path, sizeof(request.path), "%s", rules);
+	return request_send(directory, &request, reply, n);
+}
+
+int jisctl_snapshot(const char *directory, const char *output, uint64_t last_ns, char *reply,
+		    size_t n)
+{
+	struct control_request request = {.command = "snapshot", .ns = last_ns};
+
+	if (n)
+		reply[0] = 0;
+	if (output[0] != '/')
+		return -EINVAL;
+	if (strlen(output) >= sizeof(request.path))
+		return -ENAMETOOLONG;
+	snprintf(request.path, sizeof(request.path), "%s", output);
+	return request_send(directory, &request, reply, n);
 }

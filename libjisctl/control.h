@@ -15,6 +15,10 @@
 
 struct control_request {
 	char command[16];
+	uint64_t ns;	 /* snapshot: of how long before now; 0: all there is */
+	char path[4096]; /* snapshot: absolute, of the directory to make; methods: rules */
+	int32_t pid;	 /* attach, detach, agent, methods: of which process */
+	uint32_t flags;	 /* attach: ATTACH_* */
 };
 
 struct control_reply {
@@ -26,7 +30,7 @@ struct control_server {
 	struct unix_listener listener;
 	int spare; /* a descriptor kept for a command when there are no others; -1: none */
 	/* Does @command; @text: the reply, CONTROL_TEXT_MAX bytes. Returns 0 or -errno. */
-	int (*command)(void *ctx, const char *command, char *text);
+	int (*command)(void *ctx, const struct control_request *request, char *text);
 	void *ctx;
 };
 

@@ -18,6 +18,7 @@
 #include "clock.h"
 #include "host.h"
 #include "jisctl.h"
+#include "uprobes.h"
 
 struct doctor {
 	struct jisctl_check *checks;
@@ -94,6 +95,50 @@ static void check_module(struct doctor *d)
 	tell(d, "module", err == 0, remedy, "%s", err ? why : "/dev/jis works");
 }
 
+/* What the module finds in this kernel beyond switches and wake-ups. */
+static void check_events(struct doctor *d)
+{
+	const struct backend_config config = {.clock = JIS_CLOCK_RAW};
+	struct backend *b;
+	char text[200];
+	uint32_t features;
+
+	if (backend_kmod.open(&config, &b)) {
+		tell(d, "events", -1,
+		     "load the module; see ftrace-events for what there is without",
+		     "without the module: not why threads wait, and no page faults");
+		return;
+	}
+	features = backend_kmod.features(b);
+	backend_kmod.close(b);
+	backend_features_text(features, text, sizeof(text));
+	tell(d, "events", strchr(text, ';') ? -1 : 1,
+	     "a kernel with CONFIG_KPROBES, CONFIG_CGROUPS and all tracepoints tells more",
+	     "for --events: %s; targets: all kinds", text);
+}
+
+/* The same of ftrace, and what may be a target. */
+static void check_ftrace_events(struct doctor *d)
+{
+	const struct backend_config config = {.clock = JIS_CLOCK_RAW};
+	uint32_t features;
+	struct backend *b;
+	char text[200];
+
+	if (backend_ftrace.probe(text, sizeof(text)) || backend_ftrace.open(&config, &b)) {
+		tell(d, "ftrace-events", -1, "see ftrace", "without tracefs: none");
+		return;
+	}
+	features = backend_ftrace.features(b);
+	backend_ftrace.close(b);
+	backend_families_text(features, text, sizeof(text));
+	tell(d, "ftrace-events", -1,
+	     "load the module for the rest (docs/recording.md has what that is)",
+	     "for --events: %s; system calls: %s; targets: processes, threads%s", text,
+	     features & JIS_FEATURE_SYSCALLS ? "in part" : "no",
+	     features & JIS_FEATURE_CGROUP ? ", cgroups" : "");
+}
+
 static void check_ftrace(struct doctor *d)
 {
 	char why[200] = "an instance of its own can be made in tracefs";
@@ -123,6 +168,20 @@ static void check_clock(struct doctor *d)
 	     "call; "
 	     "booting with tsc=reliable makes the kernel keep the TSC on hosts known to be sound",
 	     "%s: %s", tsc ? "TSC" : "no TSC", why);
+}
+
+static void check_uprobes(struct doctor *d)
+{
+	char why[200];
+	int err = uprobes_try(why, sizeof(why));
+
+	tell(d, "uprobes", err == 0 ? 1 : -1,
+	     err == -ENODEV
+		     ? "a kernel with CONFIG_UPROBE_EVENTS and CONFIG_PERF_EVENTS has them; "
+		       "without, safepoints are told by the JVM's log"
+		     : "run it as root on the host (CAP_PERFMON); without them safepoints are "
+		       "told by the JVM's log",
+	     "%s", err ? why : "for safepoints: probes can be set");
 }
 
 static void check_memory(struct doctor *d)
@@ -223,8 +282,11 @@ int jisctl_doctor(struct jisctl_check *checks, int n)
 	check_kernel(&d);
 	check_proc(&d);
 	check_module(&d);
+	check_events(&d);
 	check_ftrace(&d);
+	check_ftrace_events(&d);
 	check_clock(&d);
+	check_uprobes(&d);
 	check_memory(&d);
 	check_disk(&d);
 	check_agent(&d);

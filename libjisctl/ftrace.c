@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "host.h"
 #include "jisctl.h"
 
@@ -91,8 +92,6 @@ static int instance_setup(struct backend *b, char *why, size_t n)
 		return err;
 	}
 	err = option(b, "overwrite", "0");
-	if (!err)
-		err = option(b, "event-fork", "1");
 	if (err)
 		snprintf(why, n, "an option of the instance cannot be set: %s", strerror(-err));
 	option(b, "record-cmd", "0"); /* costs each switch, and we do not read it */
@@ -107,6 +106,8 @@ static void ftrace_close(struct backend *b)
 	ft_rings_close(b);
 	ft_outs_close(b);
 	ft_tasks_free(b->tasks);
+	ft_cgroups_free(b);
+	ft_rules_free(b);
 	if (b->instance >= 0)
 		close(b->instance);
 	if (b->tracefs >= 0 && b->name[0])
@@ -125,24 +126,38 @@ static struct backend *backend_new(const struct backend_config *config)
 	b->config = *config;
 	b->tracefs = b->instance = b->epoll = -1;
 	b->nr_cpus = host_possible_cpus();
+	b->unfiltered = config->all_switches || ft_families_everywhere(config->families);
 	return b;
 }
 
 static int ftrace_open(const struct backend_config *config, struct backend **out)
 {
-	struct backend *b = backend_new(config);
+	struct backend *b;
 	char why[256] = "out of memory";
 	int err, e;
 
+	b = backend_new(config);
 	if (!b)
 		return -ENOMEM;
 	err = instance_open(b, why, sizeof(why));
+	if (!err && config->families & ~ft_families(&b->formats)) {
+		snprintf(why, sizeof(why), "it cannot record all of the events asked for here");
+		err = -EOPNOTSUPP;
+	}
 	if (!err)
 		err = instance_setup(b, why, sizeof(why));
 	if (err)
 		goto err_close;
+	if (config->syscalls)
+		err = ft_syscalls_setup(b);
+	if (err) {
+		snprintf(why, sizeof(why),
+			 "this kernel's events of system calls cannot be used: %s", strerror(-err));
+		goto err_close;
+	}
 	for (e = 0; e < FT_NR_EVENTS; e++)
-		b->kind[b->formats.event[e].id] = (uint8_t)(e + 1);
+		if (b->formats.event[e].id)
+			b->kind[b->formats.event[e].id] = (uint8_t)(e + 1);
 	err = -ENOMEM;
 	b->tasks = ft_tasks_new();
 	if (b->tasks)
@@ -188,9 +203,7 @@ static uint32_t ftrace_nr_cpus(const struct backend *b)
 	return b->nr_cpus;
 }
 
-/* Switches on what is wanted now and was not, and off what was. */
-static int events_enable(struct backend *b, enum ftrace_event first, enum ftrace_event last,
-			 bool on)
+int ft_events_enable(struct backend *b, enum ftrace_event first, enum ftrace_event last, bool on)
 {
 	char path[96];
 	int e, err = 0;
@@ -202,17 +215,45 @@ static int events_enable(struct backend *b, enum ftrace_event first, enum ftrace
 	return err;
 }
 
+/* Those that are on only while it records. */
+static int record_events(struct backend *b, bool on)
+{
+	int err = ft_events_enable(b, FT_SWITCH, FT_WAKEUP_NEW, on);
+
+	if (!err && b->config.syscalls)
+		err = ft_events_enable(b, FT_SYS_ENTER, FT_SYS_EXIT, on);
+	if (!err)
+		err = ft_families_enable(b, on);
+	return err;
+}
+
 static int follow(struct backend *b)
 {
 	int err;
 
 	if (b->following)
 		return 0;
-	err = events_enable(b, FT_FORK, FT_NEWTASK, true);
+	err = ft_events_enable(b, FT_FORK, FT_NEWTASK, true);
+	if (!err && b->formats.event[FT_ATTACH].id)
+		err = ft_events_enable(b, FT_ATTACH, FT_ATTACH, true);
 	if (!err && b->recording)
-		err = events_enable(b, FT_SWITCH, FT_WAKEUP_NEW, true);
+		err = record_events(b, true);
 	b->following = !err;
 	return err;
+}
+
+int ft_unfilter(struct backend *b)
+{
+	int err = b->unfiltered ? 0 : tracefs_write(b->instance, "set_event_pid", " ");
+
+	b->unfiltered |= !err;
+	return err ? err : follow(b);
+}
+
+/* Children of what is in the kernel's filter are put there too; not of single threads alone. */
+static int filter_children(struct backend *b)
+{
+	return b->unfiltered ? 0 : option(b, "event-fork", "1");
 }
 
 static int ftrace_target_add(struct backend *b, pid_t pid, uint32_t flags)
@@ -224,7 +265,15 @@ static int ftrace_target_add(struct backend *b, pid_t pid, uint32_t flags)
 	if (b->stopped)
 		return -EINVAL;
 	ft_round(b, false); /* it may be a child we are about to hear of */
-	err = ft_target_follow(b, (uint32_t)pid, flags);
+	target = ft_target_find(b->tasks, (uint32_t)pid);
+	if (target && !target->removed && (target->by_cgroup || target->by_all)) {
+		target->flags |= flags; /* now for itself */
+		target->by_cgroup = target->by_all = false;
+		return 0;
+	}
+	err = filter_children(b);
+	if (!err)
+		err = ft_target_follow(b, (uint32_t)pid, flags);
 	if (err)
 		return err;
 	err = follow(b);
@@ -250,6 +299,94 @@ static int ftrace_target_remove(struct backend *b, pid_t pid)
 	return 0;
 }
 
+static int thread_add(struct backend *b, uint32_t tid)
+{
+	const struct ft_task *task;
+	int err;
+
+	ft_round(b, false);
+	err = ft_thread_follow(b, tid);
+	if (err)
+		return err;
+	err = follow(b);
+	task = ft_task_find(b->tasks, tid);
+	if (!err && b->recording && ft_task_in(task))
+		ft_dump_target(b, task->target, true);
+	return err;
+}
+
+static int thread_remove(struct backend *b, uint32_t tid)
+{
+	const struct ft_task *task;
+
+	ft_round(b, false);
+	task = ft_task_find(b->tasks, tid);
+	if (!ft_task_in(task) || task->target->thread != tid)
+		return -ESRCH;
+	task->target->removed = true;
+	return 0;
+}
+
+static int cgroup_target(struct backend *b, bool add, int fd)
+{
+	int err;
+
+	ft_round(b, false);
+	if (!add)
+		return ft_cgroup_remove(b, fd);
+	err = ft_cgroup_add(b, fd);
+	if (!err && b->recording)
+		ft_dump_all(b, true);
+	return err;
+}
+
+static int all_target(struct backend *b, bool add)
+{
+	int err;
+
+	ft_round(b, false);
+	err = add ? ft_all_add(b) : ft_all_remove(b);
+	if (!err && add && b->recording)
+		ft_dump_all(b, true);
+	return err;
+}
+
+static bool ftrace_is_target(struct backend *b, pid_t pid);
+
+static int ftrace_filter(struct backend *b, unsigned long request, const struct jis_target *target)
+{
+	bool add = request == JIS_IOC_TARGET_ADD;
+
+	if (b->stopped)
+		return -EINVAL;
+	switch (target->kind) {
+	case JIS_TARGET_PROCESS:
+		if (request == JIS_IOC_TARGET_TEST)
+			return ftrace_is_target(b, (pid_t)target->pid) ? 0 : -ESRCH;
+		return add ? ftrace_target_add(b, (pid_t)target->pid, target->flags)
+			   : ftrace_target_remove(b, (pid_t)target->pid);
+	case JIS_TARGET_THREAD:
+		if (request == JIS_IOC_TARGET_TEST)
+			return -EOPNOTSUPP;
+		return add ? thread_add(b, target->pid) : thread_remove(b, target->pid);
+	case JIS_TARGET_CGROUP:
+		if (request == JIS_IOC_TARGET_TEST)
+			return -EOPNOTSUPP;
+		return cgroup_target(b, add, target->fd);
+	case JIS_TARGET_EXECUTABLE:
+		if (request == JIS_IOC_TARGET_TEST)
+			return -EOPNOTSUPP;
+		ft_round(b, false);
+		return add ? ft_executable_add(b, target->name, target->flags)
+			   : ft_executable_remove(b, target->name);
+	case JIS_TARGET_ALL:
+		if (request == JIS_IOC_TARGET_TEST)
+			return -EOPNOTSUPP;
+		return all_target(b, add);
+	}
+	return -EOPNOTSUPP;
+}
+
 static int recording_begin(struct backend *b)
 {
 	int err = 0;
@@ -257,12 +394,13 @@ static int recording_begin(struct backend *b)
 	if (b->recording || b->stopped)
 		return -EINVAL;
 	ft_round(b, false);
-	b->since = b->states_since = ft_now(b);
 	b->recording = true;
 	if (b->config.all_switches && !b->following)
 		err = follow(b);
 	else if (b->following)
-		err = events_enable(b, FT_SWITCH, FT_WAKEUP_NEW, true);
+		err = record_events(b, true);
+	/* Events are switched on one after the other: some were told before all of them were. */
+	b->since = b->states_since = ft_now(b);
 	if (!err)
 		ft_dump_all(b, true);
 	return err;
@@ -295,7 +433,7 @@ static int ftrace_pause(struct backend *b)
 
 	if (!b->recording)
 		return -EINVAL;
-	err = b->following ? events_enable(b, FT_SWITCH, FT_WAKEUP_NEW, false) : 0;
+	err = b->following ? record_events(b, false) : 0;
 	ftrace_flush(b);
 	b->recording = false;
 	return err;
@@ -340,6 +478,16 @@ static int ftrace_stop(struct backend *b)
 	return err;
 }
 
+/* A flight recorder's: names that were told once may be gone. */
+static int ftrace_dump(struct backend *b)
+{
+	ft_round(b, false);
+	ft_tasks_rename_foreign(b->tasks, clock_ns(CLOCK_MONOTONIC));
+	ft_cgroups_rename(b);
+	ft_dump_all(b, true);
+	return 0;
+}
+
 static int ftrace_get_packet(struct backend *b, uint32_t cpu,
 			     const struct jis_packet_header **packet)
 {
@@ -376,9 +524,10 @@ static int ftrace_counts(struct backend *b, uint32_t cpu, struct backend_counts 
 	return 0;
 }
 
+/* Who comes into a cgroup, or is a script, is looked up in /proc, so it must be read of soon. */
 static int ftrace_poll_fd(const struct backend *b)
 {
-	return b->epoll;
+	return b->nr_cgroups || b->nr_rules ? -1 : b->epoll;
 }
 
 static bool ftrace_is_target(struct backend *b, pid_t pid)
@@ -392,12 +541,28 @@ static bool ftrace_is_target(struct backend *b, pid_t pid)
 	return target && !target->removed;
 }
 
+static uint32_t ftrace_features(const struct backend *b)
+{
+	uint32_t features = ft_families(&b->formats);
+
+	if (b->formats.event[FT_ATTACH].id)
+		features |= JIS_FEATURE_CGROUP;
+	if (b->formats.event[FT_SYS_ENTER].id && b->formats.event[FT_SYS_EXIT].id)
+		features |= JIS_FEATURE_SYSCALLS;
+	return features;
+}
+
 static const char *const missing[] = {
+	"why threads wait: behind whom, quotas, I/O, attributes, migrations, what timer or "
+	"interrupt woke them, stolen time",
+	"moves between cgroups, unless a cgroup is recorded or events of the whole machine are",
 	"exit codes",
 	"start times of threads born during the recording",
 	"most sched_process_free events",
 	"the types of lost records",
 	"the numbers that short-lived threads have in their own pid namespace",
+	"what the arguments of system calls point to, what file descriptors are, 32-bit calls, and "
+	"the call a thread leaves its CPU in",
 	NULL,
 };
 
@@ -414,9 +579,12 @@ const struct backend_ops backend_ftrace = {
 	.resume = recording_begin,
 	.stop = ftrace_stop,
 	.flush = ftrace_flush,
+	.dump = ftrace_dump,
 	.get_packet = ftrace_get_packet,
 	.counts = ftrace_counts,
 	.poll_fd = ftrace_poll_fd,
 	.is_target = ftrace_is_target,
+	.filter = ftrace_filter,
+	.features = ftrace_features,
 	.missing = missing,
 };

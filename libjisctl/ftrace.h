@@ -54,6 +54,7 @@ struct ft_out {
 	uint64_t no_memory[JIS_MAX_EVENT_ID]; /* converted, then lost here */
 	uint64_t lost;			      /* by the ring */
 	uint32_t round;			      /* whose outcome the caller has seen */
+	bool irq_told[2];		      /* the entry of a softirq, of an interrupt */
 };
 
 /* Something we know ourselves, to be converted at its time. */
@@ -67,6 +68,7 @@ struct ft_note {
 	uint32_t tid, ns_tid, state;
 	uint64_t start_time;
 	char comm[FT_COMM_SIZE];
+	char *cgroup; /* path: the thread is in cgroup number `state` */
 };
 
 struct backend {
@@ -83,9 +85,16 @@ struct backend {
 	struct ft_note *notes; /* in time order, first..last of room */
 	size_t notes_first, notes_last, notes_room;
 	uint32_t round;
-	bool following; /* events of the life of processes are on */
-	bool recording; /* switches and wake-ups too, and records are written */
-	bool rescan;	/* records were lost: look for threads we do not know */
+	struct ft_hierarchy *hierarchy; /* of cgroups */
+	struct ft_cgroup *cgroups;	/* that are targets */
+	uint32_t nr_cgroups;
+	struct ft_rule *rules; /* names of programs whose processes are targets */
+	uint32_t nr_rules;
+	bool all;	 /* everybody is a target */
+	bool unfiltered; /* events of all threads come; what is no target's is left out here */
+	bool following;	 /* events of the life of processes are on */
+	bool recording;	 /* switches and wake-ups too, and records are written */
+	bool rescan;	 /* records were lost: look for threads we do not know */
 	bool stopped;
 	uint64_t since;	       /* records before this are not written */
 	uint64_t states_since; /* no record was missed since: states known from then on hold */
@@ -109,12 +118,61 @@ int ft_note_add(struct backend *b, const struct ft_note *note);
 void ft_convert(struct backend *b, uint32_t cpu, uint64_t time, const uint8_t *data, uint32_t size);
 void ft_convert_note(struct backend *b, const struct ft_note *note);
 
+/* ftrace.c: events on or off. Returns 0 or -errno. */
+int ft_events_enable(struct backend *b, enum ftrace_event first, enum ftrace_event last, bool on);
+/* From now on the kernel tells of all threads, and cgroups. */
+int ft_unfilter(struct backend *b);
+
+/* ftrace_families.c: JIS_FAMILY_* that can be had. */
+uint32_t ft_families(const struct ftrace_formats *formats);
+/* Are there any among @wanted whose events belong to no target? */
+bool ft_families_everywhere(uint32_t wanted);
+int ft_families_enable(struct backend *b, bool on);
+
+/* ftrace_cgroups.c */
+/* Makes a cgroup a target: its members, and those that come. @fd: its directory. */
+int ft_cgroup_add(struct backend *b, int fd);
+int ft_cgroup_remove(struct backend *b, int fd);
+void ft_cgroups_free(struct backend *b);
+/* Names of cgroups are to be told again. */
+void ft_cgroups_rename(struct backend *b);
+/* Notes the cgroup of a thread of a target, for the trace; with the dump of its state. */
+void ft_cgroup_note(struct backend *b, const struct ft_target *target, uint32_t tid, uint64_t time);
+void ft_cgroup_emit(struct backend *b, const struct ft_note *note);
+
+/* Is it in one that is a target? */
+bool ft_cgroup_covers(const struct backend *b, const struct ft_target *target);
+
+/* ftrace_rules.c */
+/* Processes that execute a program of that name from now on are targets with @flags. Returns 0,
+ * -EEXIST, -ENOSPC... */
+int ft_executable_add(struct backend *b, const char *name, uint32_t flags);
+int ft_executable_remove(struct backend *b, const char *name);
+/* Everybody is a target, who there is and who comes; no longer those that are for nothing else. */
+int ft_all_add(struct backend *b);
+int ft_all_remove(struct backend *b);
+/* Where everybody is a target: the one that process @pid is, made when there is none; NULL: no
+ * memory. */
+struct ft_target *ft_all_owner(struct backend *b, uint32_t pid);
+void ft_rules_free(struct backend *b);
+
+/* ftrace_syscalls.c */
+/* Filters the events to the calls wanted. 0; -EOPNOTSUPP: this kernel tells of none. */
+int ft_syscalls_setup(struct backend *b);
+/* A call of thread @task at its entry and at its exit; not written unless it is wanted. */
+void ft_syscall_enter(struct backend *b, uint32_t cpu, uint64_t time, const struct ft_task *task,
+		      int64_t nr, const uint64_t args[6]);
+void ft_syscall_exit(struct backend *b, uint32_t cpu, uint64_t time, const struct ft_task *task,
+		     int64_t nr, int64_t result);
+
 /* ftrace_dump.c: states of threads from /proc. */
 /* The threads of @target; @all false: only those not known yet. Returns how many were noted. */
 int ft_dump_target(struct backend *b, struct ft_target *target, bool all);
 void ft_dump_all(struct backend *b, bool all);
 /* Adds @pid's threads to set_event_pid and to the tables. Returns 0, -ESRCH, -EEXIST... */
 int ft_target_follow(struct backend *b, uint32_t pid, uint32_t flags);
+/* The same of one thread. */
+int ft_thread_follow(struct backend *b, uint32_t tid);
 
 /* ftrace_out.c: packets. */
 int ft_outs_open(struct backend *b);

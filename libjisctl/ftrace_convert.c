@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "ftrace.h"
+#include "ftrace_record.h"
 #include "proc.h"
 
 #define FLAG_HARDIRQ 0x08u
@@ -17,31 +18,7 @@
 #define CLONE_FLAG_THREAD 0x00010000ull
 #define CLONE_FLAG_NEWPID 0x20000000ull
 
-/* One record on its way. */
-struct record {
-	struct backend *b;
-	const struct ftrace_format *format;
-	const uint8_t *data;
-	uint32_t size;
-	uint32_t cpu;
-	uint64_t time;
-};
-
-static uint64_t get_number(const struct record *r, const struct ftrace_field *f)
-{
-	uint64_t v = 0;
-
-	memcpy(&v, r->data + f->offset, f->size > 8 ? 8 : f->size);
-	return v;
-}
-
-static uint32_t get_u32(const struct record *r, int field)
-{
-	return (uint32_t)get_number(r, &r->format->field[field]);
-}
-
-/* A text field into @text, always with a NUL. */
-static void get_text(const struct record *r, int field, char *text, size_t n)
+void get_text(const struct record *r, int field, char *text, size_t n)
 {
 	const struct ftrace_field *f = &r->format->field[field];
 	uint32_t offset = f->offset, size = f->size;
@@ -60,8 +37,7 @@ static void get_text(const struct record *r, int field, char *text, size_t n)
 	text[size] = 0;
 }
 
-static void emit(const struct record *r, uint32_t id, const void *payload, uint32_t len,
-		 const char *text)
+void emit(const struct record *r, uint32_t id, const void *payload, uint32_t len, const char *text)
 {
 	ft_emit(r->b, r->cpu, id, r->time, payload, len, text);
 }
@@ -93,9 +69,7 @@ static void set_state(struct ft_task *task, const struct record *r, uint32_t sta
 	task->cpu = cpu;
 }
 
-/* A thread of no target is about to be named in a record: its task_name must stand before it.
- * @comm: as the record has it, or NULL. */
-static void foreign_use(const struct record *r, uint32_t tid, const char *comm)
+void foreign_use(const struct record *r, uint32_t tid, const char *comm)
 {
 	struct ft_task *task = tid ? ft_task_get(r->b->tasks, tid) : NULL;
 	struct proc_status status = {.tgid = 0};
@@ -107,10 +81,14 @@ static void foreign_use(const struct record *r, uint32_t tid, const char *comm)
 		return;
 	if (proc_status_read((pid_t)tid, &status) == 0)
 		ev.pid = status.tgid;
-	if (!comm)
-		comm = ev.pid ? status.comm : "?";
-	snprintf(task->comm, sizeof(task->comm), "%.15s", comm);
+	if (!comm && !ev.pid && !task->stale)
+		comm = "?";
+	else if (!comm && ev.pid)
+		comm = status.comm;
+	if (comm) /* else it has ended, and keeps the name it had */
+		snprintf(task->comm, sizeof(task->comm), "%.15s", comm);
 	task->named = true;
+	task->stale = false;
 	emit(r, JIS_EV_task_name, &ev, sizeof(ev) - sizeof(uint32_t), task->comm);
 }
 
@@ -159,6 +137,8 @@ static void on_switch(const struct record *r)
 	leader_revive(next);
 	prev_in = ft_task_in(prev);
 	next_in = ft_task_in(next);
+	if (prev_in && r->b->unfiltered) /* else others may have moved it */
+		ev.prev_cgroup = prev->cgroup;
 	if (!prev_in && !next_in && !r->b->config.all_switches)
 		return;
 	if (!prev_in) {
@@ -196,6 +176,7 @@ static void on_waking(const struct record *r)
 		.target_cpu = get_u32(r, WAKE_CPU),
 	};
 
+	ev.source = ev.context == JIS_WAKER_TASK ? 0 : JIS_SOURCE_UNKNOWN;
 	if (!ft_task_in(ft_task_find(r->b->tasks, ev.tid)))
 		return;
 	if (!ft_task_in(ft_task_find(r->b->tasks, ev.waker_tid)))
@@ -223,18 +204,20 @@ static struct ft_target *new_owner(const struct record *r, const struct ft_task 
 	struct ft_target *target = parent->target;
 
 	if (pid == target->pid && tid != pid)
-		return target;
-	if (!(target->flags & JIS_TARGET_CHILDREN))
+		return target->thread ? NULL : target;
+	if (target->thread || !(target->flags & JIS_TARGET_CHILDREN))
 		return NULL;
 	if (ft_target_find(r->b->tasks, pid))
 		return ft_target_find(r->b->tasks, pid);
-	target = ft_target_new(r->b->tasks, pid, target->flags);
-	if (target)
+	target = ft_target_new(r->b->tasks, pid, target->flags & ~JIS_TARGET_FIRST_EXEC);
+	if (target) {
 		target->other_ns = parent->target->other_ns || (flags & CLONE_FLAG_NEWPID);
+		target->by_cgroup = parent->target->by_cgroup;
+	}
 	return target;
 }
 
-/* A thread is born; @parent: who made it. */
+/* A thread is born; @parent: who made it, or NULL. */
 static struct ft_task *task_born(const struct record *r, const struct ft_task *parent, uint32_t tid,
 				 uint32_t pid, uint64_t flags)
 {
@@ -242,14 +225,18 @@ static struct ft_task *task_born(const struct record *r, const struct ft_task *p
 	struct ft_target *target;
 
 	target = ft_task_in(parent) ? new_owner(r, parent, tid, pid, flags) : NULL;
+	if (!target && r->b->all)
+		target = ft_all_owner(r->b, pid);
 	if (!target) { /* the tid is another's now */
 		if (task)
 			ft_task_delete(r->b->tasks, task);
 		return NULL;
 	}
 	task = ft_task_get(r->b->tasks, tid);
-	if (task)
+	if (task) {
 		ft_task_join(r->b->tasks, task, target);
+		task->cgroup = parent ? parent->cgroup : 0;
+	}
 	return task;
 }
 
@@ -259,9 +246,13 @@ static void on_newtask(const struct record *r)
 	const struct ft_task *parent = ft_task_find(r->b->tasks, parent_tid);
 	uint64_t flags = get_number(r, &r->format->field[NEWTASK_FLAGS]);
 	uint32_t tid = get_u32(r, NEWTASK_PID), pid = tid;
+	struct proc_status status;
 
 	if ((flags & CLONE_FLAG_THREAD) && ft_task_in(parent))
 		pid = parent->target->pid;
+	else if ((flags & CLONE_FLAG_THREAD) && r->b->all &&
+		 proc_status_read((pid_t)tid, &status) == 0)
+		pid = status.tgid; /* its process's birth was lost */
 	task_born(r, parent, tid, pid, flags);
 }
 
@@ -285,10 +276,11 @@ static void on_fork(const struct record *r)
 					       .tid = get_u32(r, FORK_CHILD_PID)};
 	const struct ft_task *parent = ft_task_find(r->b->tasks, ev.parent_tid);
 	struct ft_task *task = ft_task_find(r->b->tasks, ev.tid);
+	struct jis_ev_cgroup_attach attach = {.tid = ev.tid};
 	struct proc_status status;
 	char comm[FT_COMM_SIZE + 1];
 
-	if (!ft_task_in(task) && ft_task_in(parent) && r->b->rescan &&
+	if (!ft_task_in(task) && (ft_task_in(parent) || r->b->all) && r->b->rescan &&
 	    proc_status_read((pid_t)ev.tid, &status) == 0) /* its task_newtask was lost */
 		task = task_born(r, parent, ev.tid, status.tgid, 0);
 	if (!ft_task_in(task))
@@ -298,6 +290,11 @@ static void on_fork(const struct record *r)
 	get_text(r, FORK_CHILD_COMM, comm, sizeof(comm));
 	snprintf(task->comm, sizeof(task->comm), "%.15s", comm);
 	emit(r, JIS_EV_sched_process_fork, &ev, sizeof(ev) - sizeof(uint32_t), task->comm);
+	if (!task->cgroup || !r->b->unfiltered)
+		return;
+	attach.cgroup = task->cgroup;
+	attach.pid = ev.pid;
+	emit(r, JIS_EV_cgroup_attach, &attach, sizeof(attach), NULL);
 }
 
 /* exec gives the leader's tid to the thread that called it. */
@@ -309,8 +306,14 @@ static void on_exec(const struct record *r)
 	struct ft_target *target = task ? task->target : NULL;
 	char filename[JIS_STRING_MAX];
 
-	if (!target || target->removed)
+	get_text(r, EXEC_FILENAME, filename, sizeof(filename));
+	ev.pid = ev.tid;
+	if (!target || target->removed) {
+		if (ft_rules_exec(r, ev.tid, filename))
+			emit(r, JIS_EV_sched_process_exec, &ev, sizeof(ev) - sizeof(uint32_t),
+			     filename);
 		return;
+	}
 	if (ev.old_tid != ev.tid) {
 		struct ft_task *leader = ft_task_get(r->b->tasks, ev.tid);
 
@@ -320,14 +323,17 @@ static void on_exec(const struct record *r)
 		if (leader->target && !leader->dead)
 			ft_task_die(r->b->tasks, leader, monotonic_ns());
 		ft_task_join(r->b->tasks, leader, target);
+		leader->cgroup = task->cgroup;
+		if (target->thread)
+			target->thread = ev.tid;
 		leader->state = JIS_TASK_RUNNING;
 		leader->state_time = r->time;
 		leader->cpu = r->cpu;
 		ft_task_delete(r->b->tasks, task);
 	}
-	ev.pid = ev.tid;
-	get_text(r, EXEC_FILENAME, filename, sizeof(filename));
+	target->elf_class = 0;
 	emit(r, JIS_EV_sched_process_exec, &ev, sizeof(ev) - sizeof(uint32_t), filename);
+	ft_rules_exec_target(r, target, filename);
 }
 
 static void on_exit(const struct record *r)
@@ -370,6 +376,27 @@ static void on_rename(const struct record *r)
 	emit(r, JIS_EV_task_rename, &ev, sizeof(ev) - sizeof(uint32_t), task->comm);
 }
 
+static void on_syscall(const struct record *r, bool enter)
+{
+	uint32_t tid = (uint32_t)get_number(r, &r->b->formats.common_pid);
+	const struct ft_task *task = ft_task_find(r->b->tasks, tid);
+	const struct ftrace_field *f = r->format->field;
+	int64_t nr = (int64_t)get_number(r, &f[SYSCALL_ID]);
+	uint64_t args[6] = {0};
+
+	if (!ft_task_in(task))
+		return;
+	if (!enter) {
+		int64_t result = (int64_t)get_number(r, &f[SYSCALL_RET]);
+
+		ft_syscall_exit(r->b, r->cpu, r->time, task, nr, result);
+		return;
+	}
+	memcpy(args, r->data + f[SYSCALL_ARGS].offset,
+	       f[SYSCALL_ARGS].size < sizeof(args) ? f[SYSCALL_ARGS].size : sizeof(args));
+	ft_syscall_enter(r->b, r->cpu, r->time, task, nr, args);
+}
+
 static void convert_one(const struct record *r, enum ftrace_event e)
 {
 	switch (e) {
@@ -403,7 +430,15 @@ static void convert_one(const struct record *r, enum ftrace_event e)
 	case FT_NEWTASK:
 		on_newtask(r);
 		break;
+	case FT_SYS_ENTER:
+	case FT_SYS_EXIT:
+		on_syscall(r, e == FT_SYS_ENTER);
+		break;
+	case FT_ATTACH:
+		ft_on_attach(r);
+		break;
 	default:
+		ft_on_family(r, e);
 		break;
 	}
 }
@@ -465,6 +500,8 @@ void ft_convert_note(struct backend *b, const struct ft_note *note)
 {
 	if (note->loss)
 		convert_loss(b, note);
+	else if (note->cgroup)
+		ft_cgroup_emit(b, note);
 	else
 		convert_state(b, note);
 }

@@ -35,9 +35,12 @@ static int dump_thread(struct backend *b, const struct ft_target *target, uint32
 		note.state |= JIS_TASK_PREEMPTED;
 	note.time = ft_now(b);
 	note.cpu = st.cpu < b->nr_cpus ? st.cpu : 0;
-	note.start_time = task ? task->start_time : 0;
+	note.start_time = task && task->start_time ? task->start_time : st.start_time;
 	snprintf(note.comm, sizeof(note.comm), "%.15s", st.comm);
-	return ft_note_add(b, &note) ? 0 : 1;
+	if (ft_note_add(b, &note))
+		return 0;
+	ft_cgroup_note(b, target, tid, note.time);
+	return 1;
 }
 
 /* Makes @tid, found below @target in /proc, a thread of it. Returns whether it was not known. */
@@ -62,6 +65,8 @@ int ft_dump_target(struct backend *b, struct ft_target *target, bool all)
 	uint32_t *tids;
 	int i, n, noted = 0;
 
+	if (target->thread)
+		return all && target->threads ? dump_thread(b, target, target->thread) : 0;
 	n = proc_threads((pid_t)target->pid, &tids);
 	for (i = 0; i < n; i++)
 		if (thread_found(b, target, tids[i]) || all)
@@ -127,7 +132,7 @@ void ft_dump_all(struct backend *b, bool all)
 	struct dump d = {b, all};
 
 	ft_targets_each(b->tasks, dump_one, &d);
-	if (!b->config.all_switches)
+	if (!b->unfiltered)
 		filter_scan(b);
 }
 
@@ -138,7 +143,7 @@ static int filter_add(struct backend *b, const uint32_t *tids, int n,
 	char text[FILTER_BATCH * 12];
 	int i, used = 0, err = 0;
 
-	if (b->config.all_switches)
+	if (b->unfiltered)
 		return 0;
 	for (i = 0; i < n && !err; i++) {
 		const struct ft_task *task = ft_task_find(b->tasks, tids[i]);
@@ -192,4 +197,31 @@ int ft_target_follow(struct backend *b, uint32_t pid, uint32_t flags)
 	if (n < 0)
 		return n;
 	return target->threads ? 0 : -ESRCH;
+}
+
+int ft_thread_follow(struct backend *b, uint32_t tid)
+{
+	struct ft_task *task = ft_task_find(b->tasks, tid);
+	struct proc_status status;
+	struct ft_target *target;
+	struct proc_stat st;
+	int err;
+
+	if (ft_task_in(task))
+		return -EEXIST;
+	if (proc_status_read((pid_t)tid, &status) ||
+	    proc_stat_read((pid_t)status.tgid, (pid_t)tid, &st) || st.state == JIS_TASK_DEAD)
+		return -ESRCH;
+	task = ft_task_get(b->tasks, tid);
+	target = task ? ft_target_new(b->tasks, status.tgid, 0) : NULL;
+	if (!target)
+		return -ENOMEM;
+	target->thread = tid;
+	target->other_ns = proc_in_other_pid_ns((pid_t)status.tgid);
+	err = filter_add(b, &tid, 1, target);
+	ft_task_join(b->tasks, task, target);
+	task->start_time = st.start_time;
+	if (err)
+		target->removed = true;
+	return err;
 }

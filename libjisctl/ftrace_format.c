@@ -31,6 +31,19 @@ static const struct wanted wanted[FT_NR_EVENTS] = {
 	[FT_FREE] = {"sched/sched_process_free", {"pid"}},
 	[FT_RENAME] = {"task/task_rename", {"pid", "newcomm"}},
 	[FT_NEWTASK] = {"task/task_newtask", {"pid", "comm", "clone_flags"}},
+	[FT_SYS_ENTER] = {"raw_syscalls/sys_enter", {"id", "args"}},
+	[FT_SYS_EXIT] = {"raw_syscalls/sys_exit", {"id", "ret"}},
+	[FT_ATTACH] = {"cgroup/cgroup_attach_task", {"dst_root", "dst_id", "pid", "dst_path"}},
+	[FT_RQ_ISSUE] = {"block/block_rq_issue", {"dev", "sector", "nr_sector", "bytes", "rwbs"}},
+	[FT_RQ_COMPLETE] = {"block/block_rq_complete", {"dev", "sector", "nr_sector", "error"}},
+	[FT_IRQ_ENTRY] = {"irq/irq_handler_entry", {"irq"}},
+	[FT_IRQ_EXIT] = {"irq/irq_handler_exit", {"irq"}},
+	[FT_SOFTIRQ_ENTRY] = {"irq/softirq_entry", {"vec"}},
+	[FT_SOFTIRQ_EXIT] = {"irq/softirq_exit", {"vec"}},
+	[FT_SIGNAL_GENERATE] = {"signal/signal_generate", {"sig", "code", "pid", "result"}},
+	[FT_SIGNAL_DELIVER] = {"signal/signal_deliver", {"sig", "code"}},
+	[FT_CPU_FREQUENCY] = {"power/cpu_frequency", {"state", "cpu_id"}},
+	[FT_CPU_IDLE] = {"power/cpu_idle", {"state", "cpu_id"}},
 };
 
 const char *ftrace_event_path(enum ftrace_event e)
@@ -141,6 +154,10 @@ int ftrace_formats_load(int dirfd, struct ftrace_formats *out)
 		err = tracefs_read(dirfd, path, text, FORMAT_MAX);
 		if (err >= 0)
 			err = ftrace_format_parse(text, e, out);
+		if ((err == -ENOENT || err == -EPROTO) && e >= FT_SYS_ENTER) {
+			out->event[e].id = 0;
+			err = 0;
+		}
 	}
 	free(text);
 	return err < 0 ? err : 0;

@@ -21,6 +21,20 @@ enum ftrace_event {
 	FT_FREE,
 	FT_RENAME,
 	FT_NEWTASK,
+	FT_SYS_ENTER, /* from here on they need not be there: only what is in them is missing then
+		       */
+	FT_SYS_EXIT,
+	FT_ATTACH,
+	FT_RQ_ISSUE,
+	FT_RQ_COMPLETE,
+	FT_IRQ_ENTRY,
+	FT_IRQ_EXIT,
+	FT_SOFTIRQ_ENTRY,
+	FT_SOFTIRQ_EXIT,
+	FT_SIGNAL_GENERATE,
+	FT_SIGNAL_DELIVER,
+	FT_CPU_FREQUENCY,
+	FT_CPU_IDLE,
 	FT_NR_EVENTS
 };
 
@@ -47,6 +61,12 @@ enum { EXEC_FILENAME, EXEC_PID, EXEC_OLD_PID };
 enum { EXIT_PID };
 enum { RENAME_PID, RENAME_COMM };
 enum { NEWTASK_PID, NEWTASK_COMM, NEWTASK_FLAGS };
+enum { ATTACH_ROOT, ATTACH_ID, ATTACH_PID, ATTACH_PATH };
+enum { RQ_DEV, RQ_SECTOR, RQ_NR_SECTOR, RQ_BYTES, RQ_RWBS, RQ_ERROR = RQ_BYTES };
+enum { IRQ_NUMBER };
+enum { SIGNAL_NUMBER, SIGNAL_CODE, SIGNAL_PID, SIGNAL_RESULT };
+enum { POWER_STATE, POWER_CPU };
+enum { SYSCALL_ID, SYSCALL_ARGS, SYSCALL_RET = SYSCALL_ARGS };
 
 /* Header of a sub-buffer. */
 struct ftrace_page_format {
@@ -75,7 +95,8 @@ int ftrace_page_parse(const char *text, struct ftrace_page_format *out);
 
 /**
  * ftrace_formats_load - reads all of them below directory @dirfd (of the instance).
- * Returns 0, -ENOENT when an event is not there, -EPROTO when one cannot be understood.
+ * Returns 0, -ENOENT when an event is not there that must be, -EPROTO when one cannot be
+ * understood.
  */
 int ftrace_formats_load(int dirfd, struct ftrace_formats *out);
 

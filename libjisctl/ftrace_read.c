@@ -80,6 +80,8 @@ void ft_rings_close(struct backend *b)
 	if (b->epoll >= 0)
 		close(b->epoll);
 	b->epoll = -1;
+	for (; b->notes_first < b->notes_last; b->notes_first++)
+		free(b->notes[b->notes_first].cgroup);
 	free(b->notes);
 	b->notes = NULL;
 }

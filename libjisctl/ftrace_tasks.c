@@ -11,6 +11,7 @@
 #define LEAF_BITS 10
 #define LEAF_SIZE (1u << LEAF_BITS)
 #define HASH_SIZE 1024u
+#define KEEP_NS 10000000000ull /* who has ended and is told of later had that name */
 
 struct grave {
 	uint64_t time;
@@ -153,11 +154,32 @@ void ft_tasks_forget(struct ft_tasks *t, uint64_t before_ns)
 	}
 }
 
+void ft_tasks_rename_foreign(struct ft_tasks *t, uint64_t now_ns)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < FT_TID_MAX / LEAF_SIZE; i++) {
+		for (j = 0; t->leaf[i] && j < LEAF_SIZE; j++) {
+			struct ft_task *task = t->leaf[i][j];
+
+			if (!task || task->target)
+				continue;
+			if (task->named) {
+				task->named = false;
+				task->stale = true;
+				task->stale_time = now_ns;
+			} else if (now_ns - task->stale_time > KEEP_NS) {
+				ft_task_delete(t, task);
+			}
+		}
+	}
+}
+
 struct ft_target *ft_target_find(const struct ft_tasks *t, uint32_t pid)
 {
 	struct ft_target *target = t->target[pid % HASH_SIZE];
 
-	while (target && (target->pid != pid || !target->threads))
+	while (target && (target->pid != pid || !target->threads || target->thread))
 		target = target->next;
 	return target;
 }

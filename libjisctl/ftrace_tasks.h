@@ -15,11 +15,15 @@
 struct ft_target {
 	struct ft_target *next;
 	uint32_t pid;
-	uint32_t flags;	  /* JIS_TARGET_* */
-	uint32_t threads; /* alive; 0: the process has ended */
-	uint32_t refs;	  /* tasks that point here */
-	bool removed;	  /* by the user: its threads are no longer recorded */
-	bool other_ns;	  /* its threads have other numbers in their own pid namespace */
+	uint32_t flags;	   /* JIS_TARGET_* */
+	uint32_t threads;  /* alive; 0: the process has ended */
+	uint32_t refs;	   /* tasks that point here */
+	uint32_t thread;   /* 0: the whole process; else only this one of its threads */
+	bool by_cgroup;	   /* until it leaves that */
+	bool by_all;	   /* because all are */
+	bool removed;	   /* by the user: its threads are no longer recorded */
+	uint8_t elf_class; /* ELFCLASS* of its program; 0: not looked at since its last exec */
+	bool other_ns;	   /* its threads have other numbers in their own pid namespace */
 };
 
 struct ft_task {
@@ -30,9 +34,12 @@ struct ft_task {
 	uint64_t start_time; /* as the trace has said it; 0: not known */
 	uint32_t state;	     /* enum jis_task_state and flags */
 	uint32_t cpu;
-	bool exiting; /* its exit event was seen */
-	bool dead;    /* it left the CPU for the last time, or left it without our seeing */
-	bool named;   /* not of a target: its task_name is in the trace */
+	uint32_t cgroup;     /* number; 0: not known */
+	bool exiting;	     /* its exit event was seen */
+	bool dead;	     /* it left the CPU for the last time, or left it without our seeing */
+	bool named;	     /* not of a target: its task_name is in the trace */
+	bool stale;	     /* the same: was, and is to be told again */
+	uint64_t stale_time; /* since then, monotonic */
 	char comm[FT_COMM_SIZE];
 };
 
@@ -66,7 +73,11 @@ void ft_task_die(struct ft_tasks *t, struct ft_task *task, uint64_t now_ns);
 /* ft_tasks_forget - deletes what died before @before_ns and was not freed since. */
 void ft_tasks_forget(struct ft_tasks *t, uint64_t before_ns);
 
-/* The living target process @pid, or NULL. */
+/* ft_tasks_rename_foreign - threads that are no targets are to be named anew, from @now_ns
+ * (monotonic) on; those that were not for ten seconds are deleted. */
+void ft_tasks_rename_foreign(struct ft_tasks *t, uint64_t now_ns);
+
+/* The living target process @pid, or NULL. One of which only threads are targets is none. */
 struct ft_target *ft_target_find(const struct ft_tasks *t, uint32_t pid);
 struct ft_target *ft_target_new(struct ft_tasks *t, uint32_t pid, uint32_t flags);
 

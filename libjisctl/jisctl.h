@@ -41,13 +41,43 @@ struct jisctl_options {
 	const char *command;   /* for the manifest; may be NULL */
 	void (*log)(void *ctx, enum jisctl_level level, const char *text);
 	void *log_ctx;
+	/* Keep the newest records in the buffers instead of writing all: the directory gets what
+	 * they hold at the end, a snapshot what they hold then. */
+	int flight_recorder;
+	const char *syscalls; /* system calls to record: names and presets, separated by commas,
+				 "-NAME" takes one away again; NULL none */
+	int no_vm_states;     /* do not look into JVMs for the states of their threads */
+	uint32_t events;      /* JISCTL_EVENTS_*: families of events recorded besides */
+	/* With set_group: members of @group may read what is made (directories 0750, files 0640,
+	 * less the umask). */
+	int set_group;
+	gid_t group;
+	const char *agent;    /* libjisagent.so for JVMs that are attached to; NULL: none are */
+	int no_rewrite;	      /* attached agents change no class: JVMTI's own events only */
+	const uint32_t *java; /* JIS_FEATURE_* of <jis/agent.h> for JVMs; NULL: the default ones */
+	uint64_t stack_threshold_ns;  /* of JIS_FEATURE_STACKS: stacks of longer waits */
+	uint64_t allocation_interval; /* of JIS_FEATURE_ALLOCATIONS: bytes a sample */
+	const char *methods; /* which methods' calls JVMs record: rules as docs/methods.md has them,
+				up to 32768 characters; NULL: none */
+	int methods_dry_run; /* only tell which methods those are */
+	uint32_t methods_budget; /* percent of a JVM's CPU time that recording their calls may cost,
+				    before the ones called most are switched off; 0: no limit */
+	int no_uprobes;		 /* set no probes in JVMs: safepoints are told by their logs */
+	int no_patch;		 /* attached agents do not patch the JVM's code for their natives */
 };
+
+/* What is recorded only when asked for; the first needs the kernel module. */
+#define JISCTL_EVENTS_FAULT 0x1u  /* page faults that wait */
+#define JISCTL_EVENTS_BLOCK 0x2u  /* requests to disks, of the whole machine */
+#define JISCTL_EVENTS_IRQ 0x4u	  /* interrupts and softirqs while targets have the CPU */
+#define JISCTL_EVENTS_SIGNAL 0x8u /* signals sent to targets, and handled */
+#define JISCTL_EVENTS_POWER 0x10u /* frequencies and idle states of CPUs */
 
 /**
  * jisctl_session_create - prepares a session: backend, clock, rings, directory, agent socket.
- * Returns 0; -EPERM (not root); -ENODEV (neither backend works); -EEXIST (directory not empty);
- * -EINVAL (an option out of its range); -ERANGE (buffer too small or too large); -errno of the
- * directory. The log callback, when given, has said what exactly failed.
+ * Returns 0; -EPERM (not root); -ENODEV (no backend works, or none has the events wanted); -EEXIST
+ * (directory not empty); -EINVAL (an option out of its range); -ERANGE (buffer too small or too
+ * large); -errno of the directory. The log callback, when given, has said what exactly failed.
  */
 int jisctl_session_create(const struct jisctl_options *options, struct jisctl_session **out);
 
@@ -65,6 +95,49 @@ const char *jisctl_session_backend(const struct jisctl_session *s);
  */
 int jisctl_session_add_target(struct jisctl_session *s, pid_t pid, int flags);
 int jisctl_session_remove_target(struct jisctl_session *s, pid_t pid);
+
+enum jisctl_target_kind {
+	JISCTL_TARGET_PROCESS = 0,    /* pid: a thread group id */
+	JISCTL_TARGET_THREAD = 1,     /* pid: a thread id */
+	JISCTL_TARGET_CGROUP = 2,     /* name: a directory of the unified hierarchy */
+	JISCTL_TARGET_EXECUTABLE = 3, /* name: last component of the path of a program */
+	JISCTL_TARGET_ALL = 4,
+};
+
+/* Flags of PROCESS and EXECUTABLE, with JISCTL_TARGET_CHILDREN. */
+#define JISCTL_TARGET_UNTIL_EXEC 2 /* no longer when it executes another program */
+#define JISCTL_TARGET_FIRST_EXEC 4 /* with UNTIL_EXEC: but not at a process's own next one */
+
+struct jisctl_target {
+	size_t size; /* sizeof(struct jisctl_target); members beyond it are zero */
+	enum jisctl_target_kind kind;
+	int flags;
+	pid_t pid;
+	const char *name;
+};
+
+/**
+ * jisctl_session_add_target2 - records what @target says from now on. Members of a cgroup and of
+ * those below it come and go; of an executable, processes that run it already are added too.
+ * Returns 0; -ESRCH (no such process or thread), -ENOENT, -ENOTDIR, -EBADF (no such cgroup);
+ * -EEXIST; -ENOSPC (8 cgroups, 8 executables, 2,048 processes or threads); -EINVAL; -EOPNOTSUPP
+ * (the ftrace backend knows processes with JISCTL_TARGET_CHILDREN, threads and cgroups only).
+ */
+int jisctl_session_add_target2(struct jisctl_session *s, const struct jisctl_target *target);
+
+#define JISCTL_ATTACH_NO_REWRITE 1 /* as no_rewrite of the session, for one JVM */
+
+/**
+ * jisctl_session_attach - brings the agent (jisctl_options.agent) into running JVM @pid, a target,
+ * while jisctl_session_run() runs. What becomes of it is logged: INFO when the JVM has connected,
+ * WARNING when it has not been possible.
+ * @flags: JISCTL_ATTACH_*. Returns 0 (it is begun); -ESRCH (no target); -ENOEXEC (no HotSpot JVM);
+ * -EALREADY (it is under way, or the agent is there); -ENOENT (no agent was given); -EINVAL.
+ */
+int jisctl_session_attach(struct jisctl_session *s, pid_t pid, int flags);
+
+/* The same for all JVMs that are targets now. Returns how many have been begun, or -errno. */
+int jisctl_session_attach_all(struct jisctl_session *s);
 
 int jisctl_session_start(struct jisctl_session *s);
 int jisctl_session_pause(struct jisctl_session *s);
@@ -96,6 +169,15 @@ int jisctl_session_stop(struct jisctl_session *s, const char *reason);
  */
 int jisctl_session_discard(struct jisctl_session *s);
 
+/**
+ * jisctl_session_snapshot - writes what a flight recorder holds into a trace directory of its own,
+ * while recording goes on.
+ * @directory: is made, or empty. @last_ns: from how long before now; 0: all there is.
+ * Returns 0; -EOPNOTSUPP (the session is no flight recorder); -EINVAL (it is not running or
+ * paused); -EEXIST; -errno of the directory.
+ */
+int jisctl_session_snapshot(struct jisctl_session *s, const char *directory, uint64_t last_ns);
+
 struct jisctl_counts {
 	size_t size;
 	uint64_t produced, stored, lost; /* records; produced as last read */
@@ -124,6 +206,33 @@ void jisctl_session_destroy(struct jisctl_session *s);
  */
 int jisctl_control(const char *directory, const char *command, char *reply, size_t n);
 
+/**
+ * jisctl_control_agent - asks the recorder of @directory, in another process, about JVM @pid.
+ * @command: "attach" (which makes the JVM a target), "detach", or "agent": how far it is.
+ * Returns 0 (begun; "agent": all is in place); -EINPROGRESS ("agent": not yet); -EALREADY
+ * ("attach": it is there); -ENOENT (it has no agent); -ECONNABORTED ("agent": it is gone); -ENOEXEC
+ * (no HotSpot JVM); or as jisctl_control(). @reply says it in words.
+ */
+int jisctl_control_agent(const char *directory, const char *command, pid_t pid, int flags,
+			 char *reply, size_t n);
+
+/**
+ * jisctl_control_methods - asks the recorder of @directory, in another process, to trace other
+ * methods of JVM @pid, by rules (docs/methods.md, less than 4096 bytes) that come behind those
+ * there are. jisctl_control_agent() with "methods-done" tells when it is done, and what came of it.
+ * Returns 0 (begun); -ENOENT (no agent in it); -EOPNOTSUPP (no methods are traced in this
+ * recording); -EBUSY; -ENAMETOOLONG; or as jisctl_control().
+ */
+int jisctl_control_methods(const char *directory, pid_t pid, const char *rules, char *reply,
+			   size_t n);
+
+/**
+ * jisctl_snapshot - asks the flight recorder of @directory, in another process, for a snapshot.
+ * @output: absolute path. Otherwise as jisctl_session_snapshot() and jisctl_control().
+ */
+int jisctl_snapshot(const char *directory, const char *output, uint64_t last_ns, char *reply,
+		    size_t n);
+
 /* What works on this host, for `jis doctor`. */
 struct jisctl_check {
 	const char *name; /* short, stable: "root", "module", "tracefs", "clock", ... */
@@ -150,6 +259,16 @@ void jisctl_writer_close(struct jis_writer *w);
 
 /* Marker @type with @value on the calling thread, now. */
 void jisctl_event(struct jis_writer *w, uint32_t type, int64_t value);
+
+/**
+ * jisctl_thread_words - says where thread @tid of this process (gettid(); 0: the calling one) keeps
+ * two 32-bit words that are recorded whenever it leaves a CPU, as prev_vm_state and prev_os_state.
+ * Both NULL: no longer. The calling thread's are taken back at its end; another's must be before
+ * the memory goes.
+ * Returns 0; -ENOENT (not recorded, or with a backend that cannot); -EINVAL; -ENOSPC.
+ */
+int jisctl_thread_words(struct jis_writer *w, pid_t tid, const uint32_t *vm_state,
+			const uint32_t *os_state);
 
 /* Interns a span name; returns its id, 0 when it cannot be. */
 uint32_t jisctl_name(struct jis_writer *w, const char *name);

@@ -19,7 +19,7 @@
 struct backend {
 	int fd;
 	struct jis_setup setup;
-	const uint8_t **rings; /* setup.nr_cpus of them; NULL: no such CPU */
+	const uint8_t **rings; /* setup.nr_cpus of them; NULL: not mapped yet */
 };
 
 static int kmod_ioctl(const struct backend *b, unsigned long request, void *arg)
@@ -35,10 +35,13 @@ static struct jis_setup setup_request(const struct backend_config *config)
 		.clock = config->clock,
 		.base = config->base,
 		.buffer_bytes = config->buffer_bytes,
+		.families = config->families,
 	};
 
 	if (config->all_switches)
 		setup.flags |= JIS_SETUP_ALL_SWITCHES;
+	if (config->flight_recorder)
+		setup.flags |= JIS_SETUP_FLIGHT_RECORDER;
 	memcpy(setup.uuid, config->uuid, sizeof(setup.uuid));
 	return setup;
 }
@@ -100,22 +103,15 @@ static void kmod_close(struct backend *b)
 	free(b);
 }
 
-static int map_rings(struct backend *b)
+/* The ring of a CPU: mapped when it first has a packet, as CPUs may come online at any time. */
+static int map_ring(struct backend *b, uint32_t cpu)
 {
-	uint32_t cpu;
-	void *ring;
+	void *ring = mmap(NULL, b->setup.ring_bytes, PROT_READ, MAP_SHARED, b->fd,
+			  (off_t)JIS_MMAP_RING(cpu));
 
-	b->rings = calloc(b->setup.nr_cpus, sizeof(*b->rings));
-	if (!b->rings)
-		return -ENOMEM;
-	for (cpu = 0; cpu < b->setup.nr_cpus; cpu++) {
-		ring = mmap(NULL, b->setup.ring_bytes, PROT_READ, MAP_SHARED, b->fd,
-			    (off_t)JIS_MMAP_RING(cpu));
-		if (ring != MAP_FAILED)
-			b->rings[cpu] = ring;
-		else if (errno != EINVAL) /* numbers of possible CPUs may have gaps */
-			return -errno;
-	}
+	if (ring == MAP_FAILED)
+		return -errno;
+	b->rings[cpu] = ring;
 	return 0;
 }
 
@@ -135,10 +131,15 @@ static int kmod_open(const struct backend_config *config, struct backend **out)
 	err = kmod_ioctl(b, JIS_IOC_SETUP, &b->setup);
 	if (!err && b->setup.schema_version != JIS_SCHEMA_VERSION)
 		err = -EPROTO;
-	if (!err)
-		err = map_rings(b);
+	if (!err && config->syscalls)
+		err = kmod_ioctl(b, JIS_IOC_SYSCALLS, (void *)config->syscalls);
 	if (err)
 		goto err_close;
+	b->rings = calloc(b->setup.nr_cpus, sizeof(*b->rings));
+	if (!b->rings) {
+		err = -ENOMEM;
+		goto err_close;
+	}
 	*out = b;
 	return 0;
 
@@ -174,6 +175,26 @@ static bool kmod_is_target(struct backend *b, pid_t pid)
 	return target_call(b, JIS_IOC_TARGET_TEST, pid, 0) == 0;
 }
 
+static int kmod_filter(struct backend *b, unsigned long request, const struct jis_target *target)
+{
+	return kmod_ioctl(b, request, (void *)(uintptr_t)target);
+}
+
+static int kmod_pool_create(struct backend *b, uint32_t pid, uint64_t bytes, uint64_t words_offset,
+			    uint32_t nr_words)
+{
+	struct jis_pool_create pool = {
+		.size = sizeof(pool),
+		.pid = pid,
+		.bytes = bytes,
+		.words_offset = words_offset,
+		.nr_words = nr_words,
+	};
+	int err = kmod_ioctl(b, JIS_IOC_POOL_CREATE, &pool);
+
+	return err ? err : pool.fd;
+}
+
 static int kmod_start(struct backend *b)
 {
 	return kmod_ioctl(b, JIS_IOC_START, NULL);
@@ -199,6 +220,25 @@ static int kmod_flush(struct backend *b)
 	return kmod_ioctl(b, JIS_IOC_FLUSH, NULL);
 }
 
+static int kmod_freeze(struct backend *b, bool freeze)
+{
+	return kmod_ioctl(b, freeze ? JIS_IOC_FREEZE : JIS_IOC_THAW, NULL);
+}
+
+static int kmod_dump(struct backend *b)
+{
+	return kmod_ioctl(b, JIS_IOC_DUMP, NULL);
+}
+
+static uint64_t kmod_cycled(struct backend *b)
+{
+	struct jis_status status = {.size = sizeof(status)};
+
+	if (kmod_ioctl(b, JIS_IOC_STATUS, &status) || !b->setup.packets_per_cpu)
+		return 0;
+	return status.overwritten * 256 / b->setup.packets_per_cpu;
+}
+
 static int kmod_get_packet(struct backend *b, uint32_t cpu, const struct jis_packet_header **packet)
 {
 	struct jis_get_packet got = {.size = sizeof(got), .cpu = cpu};
@@ -207,11 +247,12 @@ static int kmod_get_packet(struct backend *b, uint32_t cpu, const struct jis_pac
 
 	if (cpu >= b->setup.nr_cpus)
 		return -EINVAL;
-	if (!b->rings[cpu])
-		return 0;
 	err = kmod_ioctl(b, JIS_IOC_GET_PACKET, &got);
+	if (err) /* none closed, no ring, no such CPU: their numbers may have gaps */
+		return err == -EAGAIN || err == -ENXIO || err == -EINVAL ? 0 : err;
+	err = b->rings[cpu] ? 0 : map_ring(b, cpu);
 	if (err)
-		return err == -EAGAIN ? 0 : err;
+		return err;
 	offset = (uint64_t)got.index * b->setup.packet_size;
 	if (got.bytes < JIS_PACKET_HEADER_SIZE || got.bytes > b->setup.packet_size ||
 	    offset > b->setup.ring_bytes - b->setup.packet_size)
@@ -229,17 +270,16 @@ static int kmod_counts(struct backend *b, uint32_t cpu, struct backend_counts *o
 	memset(out, 0, sizeof(*out));
 	if (cpu >= b->setup.nr_cpus)
 		return -EINVAL;
-	if (!b->rings[cpu])
-		return 0;
 	err = kmod_ioctl(b, JIS_IOC_COUNTERS, &counters);
-	if (err)
-		return err;
+	if (err) /* numbers of possible CPUs may have gaps */
+		return err == -EINVAL ? 0 : err;
 	memcpy(out->produced, counters.produced, sizeof(out->produced));
 	memcpy(out->lost, counters.lost, sizeof(out->lost));
 	/* The module counts them for all CPUs together: told with the first. */
 	if (cpu == 0) {
 		err = kmod_ioctl(b, JIS_IOC_STATUS, &status);
 		out->clock_steps = status.clock_steps;
+		out->threads_refused = status.threads_refused;
 	}
 	return err;
 }
@@ -247,6 +287,11 @@ static int kmod_counts(struct backend *b, uint32_t cpu, struct backend_counts *o
 static int kmod_poll_fd(const struct backend *b)
 {
 	return b->fd;
+}
+
+static uint32_t kmod_features(const struct backend *b)
+{
+	return b->setup.features;
 }
 
 static const char *const kmod_missing[] = {NULL};
@@ -264,9 +309,15 @@ const struct backend_ops backend_kmod = {
 	.resume = kmod_resume,
 	.stop = kmod_stop,
 	.flush = kmod_flush,
+	.freeze = kmod_freeze,
+	.dump = kmod_dump,
+	.cycled = kmod_cycled,
 	.get_packet = kmod_get_packet,
 	.counts = kmod_counts,
 	.poll_fd = kmod_poll_fd,
 	.is_target = kmod_is_target,
+	.pool_create = kmod_pool_create,
+	.filter = kmod_filter,
+	.features = kmod_features,
 	.missing = kmod_missing,
 };

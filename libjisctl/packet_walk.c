@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Walks records; shares no code with the trace reader on purpose: what one counts the other checks.
+ * Walks records; shares no code with the trace reader on purpose, only the table of sizes that is
+ * made from events.h: what one counts the other checks.
  */
 #include "packet_walk.h"
 
@@ -8,7 +9,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "trace/decode.h"
 #include "trace/event_info.h"
+#include "trace/thread_table.h"
 
 void packet_walk_begin(struct packet_walk *w, const struct jis_packet_header *packet,
 		       uint64_t time_max)
@@ -18,7 +21,10 @@ void packet_walk_begin(struct packet_walk *w, const struct jis_packet_header *pa
 	w->records = 0;
 	w->time_max = time_max;
 	w->lost_max = UINT64_MAX;
+	w->lives = false;
 	w->told = NULL;
+	w->record = NULL;
+	w->ctx = NULL;
 }
 
 static uint32_t word_at(const uint8_t *p)
@@ -51,6 +57,20 @@ static int header_read(const struct packet_walk *w, const uint8_t *p, uint32_t r
 	return 16;
 }
 
+/*
+ * The common case, without a call: a record of fixed size with a compact header, whose time is
+ * never before the last. False: it is none, or does not fit.
+ */
+static inline bool compact_read(const struct packet_walk *w, const uint16_t *sizes,
+				const uint8_t *p, uint32_t room, uint32_t *id, uint64_t *time)
+{
+	uint32_t word = word_at(p);
+
+	*id = word & 31u;
+	*time = w->last + (((word >> 5) - (uint32_t)w->last) & JIS_TIME_MASK);
+	return sizes[*id] != RECORD_SPECIAL && sizes[*id] <= room - 4;
+}
+
 /* A lost_records at @payload, of the right size. Returns whether it can be believed. */
 static bool told_add(const struct packet_walk *w, const uint8_t *payload)
 {
@@ -64,10 +84,14 @@ static bool told_add(const struct packet_walk *w, const uint8_t *payload)
 	return true;
 }
 
-int packet_walk_run(struct packet_walk *w, const struct jis_packet_header *packet, uint32_t end,
-		    uint64_t *stored)
+/* In a copy that nobody else can point to, so that it stays in registers. */
+static inline int walk_run(struct packet_walk *w, const struct jis_packet_header *packet,
+			   uint32_t end, uint64_t *stored)
 {
 	const uint8_t *base = (const uint8_t *)packet;
+	uint32_t class = packet->stream_class;
+	const uint16_t *sizes =
+		record_sizes[class < JIS_NR_STREAM_CLASSES ? class : JIS_NR_STREAM_CLASSES];
 
 	while (end >= w->offset && end - w->offset >= 4) {
 		const struct event_info *info;
@@ -76,22 +100,42 @@ int packet_walk_run(struct packet_walk *w, const struct jis_packet_header *packe
 		uint64_t time;
 		int header, payload;
 
-		header = header_read(w, p, room, &id, &time);
-		if (header <= 0)
-			return header;
-		info = event_info_get(packet->stream_class, id);
-		if (!info || id >= JIS_MAX_EVENT_ID || time < w->last || time > w->time_max)
-			return -EBADMSG;
-		payload = event_payload_size(info, p + header, room - (uint32_t)header);
-		if (payload < 0)
+		if (compact_read(w, sizes, p, room, &id, &time)) {
+			header = 4;
+			payload = sizes[id];
+		} else {
+			header = header_read(w, p, room, &id, &time);
+			if (header <= 0)
+				return header;
+			info = event_info_get(class, id);
+			if (!info || id >= JIS_MAX_EVENT_ID || time < w->last)
+				return -EBADMSG;
+			payload = event_payload_size(info, p + header, room - (uint32_t)header);
+			if (payload < 0)
+				return -EBADMSG;
+		}
+		if (time > w->time_max)
 			return -EBADMSG;
 		if (id == JIS_EV_lost_records && !told_add(w, p + header))
 			return -EBADMSG;
+		w->lives |= thread_table_concerns(class, id, p + header);
 		w->offset += (uint32_t)(header + payload);
 		w->last = time;
 		w->records++;
 		if (stored)
 			stored[id]++;
+		if (w->record)
+			w->record(w->ctx, id, time, p + header, (uint32_t)payload);
 	}
 	return 0;
+}
+
+int packet_walk_run(struct packet_walk *w, const struct jis_packet_header *packet, uint32_t end,
+		    uint64_t *stored)
+{
+	struct packet_walk walk = *w;
+	int err = walk_run(&walk, packet, end, stored);
+
+	*w = walk;
+	return err;
 }

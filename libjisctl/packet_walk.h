@@ -6,6 +6,7 @@
 #ifndef JISCTL_PACKET_WALK_H
 #define JISCTL_PACKET_WALK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "jis/abi.h"
@@ -17,7 +18,12 @@ struct packet_walk {
 	uint64_t records;  /* all types */
 	uint64_t time_max; /* no record may be later; UINT64_MAX: no limit */
 	uint64_t lost_max; /* no lost_records may tell of more; UINT64_MAX: no limit */
+	bool lives;	   /* one of them may concern the thread table */
 	uint64_t *told;	   /* sums up what lost_records say, by type; may be NULL */
+	/* Called with each sound record; may be NULL. A string at its end is within @size bytes. */
+	void (*record)(void *ctx, uint32_t id, uint64_t time, const uint8_t *payload,
+		       uint32_t size);
+	void *ctx;
 };
 
 /* Begins a walk at the first record of @packet. */

@@ -26,6 +26,17 @@ static uint64_t align(uint64_t n, uint64_t to)
 	return (n + to - 1) / to * to;
 }
 
+/* Twice as many entries as there may be threads with a slot, so that a window is hardly ever full.
+ */
+static uint32_t words_for(uint32_t slots)
+{
+	uint32_t n = JIS_WORDS_WINDOW;
+
+	while (n < slots * 2)
+		n *= 2;
+	return n;
+}
+
 /* Everything before the packets, for @packets of them. */
 static void layout_head(struct pool *p, uint64_t packets)
 {
@@ -40,7 +51,10 @@ static void layout_head(struct pool *p, uint64_t packets)
 	p->nr_slots = (uint32_t)(slots > SLOTS_MAX ? SLOTS_MAX : slots);
 	p->slots_offset = align(sizeof(struct jis_pool_header), 64);
 	p->states_offset = align(p->slots_offset + p->nr_slots * sizeof(struct jis_slot), 64);
-	p->packets_offset = align(p->states_offset + packets * sizeof(uint32_t), PAGE);
+	p->nr_words = words_for(p->nr_slots);
+	p->words_offset = align(p->states_offset + packets * sizeof(uint32_t), 64);
+	p->packets_offset =
+		align(p->words_offset + p->nr_words * sizeof(struct jis_thread_words), PAGE);
 }
 
 /* As many packets as fit into config.bytes. */
@@ -80,14 +94,15 @@ static void header_write(struct pool *p)
 	h->states_offset = p->states_offset;
 	h->packets_offset = p->packets_offset;
 	h->dict_packets = p->dict_packets;
+	h->nr_words = p->words_read ? p->nr_words : 0; /* nobody would look there */
+	h->words_offset = p->words_offset;
 	h->event_mask = p->config.event_mask;
 }
 
-/* Memory of its own, allocated now: the traced process neither pays for it nor faults on it. */
-static int memory_make(struct pool *p)
+/* A file that can neither grow nor shrink, with all of its pages. */
+static int file_make(struct pool *p)
 {
 	int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, err;
-	void *m;
 
 	p->fd = memfd_create("jis-pool", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (p->fd < 0)
@@ -95,8 +110,25 @@ static int memory_make(struct pool *p)
 	err = posix_fallocate(p->fd, 0, (off_t)p->total);
 	if (err)
 		return -err;
-	if (fcntl(p->fd, F_ADD_SEALS, seals))
-		return -errno;
+	return fcntl(p->fd, F_ADD_SEALS, seals) ? -errno : 0;
+}
+
+/*
+ * Memory of its own, allocated now: the traced process neither pays for it nor faults on it. From
+ * the backend where it gives it, so that the kernel reads the words in it.
+ */
+static int memory_make(struct pool *p)
+{
+	void *m;
+	int err;
+
+	if (p->config.memory)
+		p->fd = p->config.memory(p->config.memory_ctx, p->config.pid, p->total,
+					 p->words_offset, p->nr_words);
+	p->words_read = p->fd >= 0;
+	err = p->fd < 0 ? file_make(p) : 0;
+	if (err)
+		return err;
 	m = mmap(NULL, p->total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, p->fd, 0);
 	if (m == MAP_FAILED)
 		return -errno;
@@ -160,6 +192,11 @@ int pool_fd(const struct pool *p)
 uint64_t pool_bytes(const struct pool *p)
 {
 	return p->total;
+}
+
+bool pool_words_read(const struct pool *p)
+{
+	return p->words_read;
 }
 
 uint32_t pool_slots(const struct pool *p)

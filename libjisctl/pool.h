@@ -28,6 +28,13 @@ struct pool_config {
 	uint32_t pid;	  /* the process, as the recorder sees it */
 	uint32_t own_pid; /* as it sees itself; goes into packet headers */
 	uint64_t event_mask;
+	/*
+	 * Gives the memory: a descriptor of a file of @bytes, sealed against any change of its
+	 * size, all pages there; or -errno, then it is made here. NULL: it is made here.
+	 */
+	int (*memory)(void *ctx, uint32_t pid, uint64_t bytes, uint64_t words_offset,
+		      uint32_t nr_words);
+	void *memory_ctx;
 };
 
 struct pool_sink {
@@ -62,6 +69,8 @@ int pool_create(const struct pool_config *config, const struct pool_sink *sink, 
 /* The descriptor for the process; stays the pool's. */
 int pool_fd(const struct pool *p);
 uint64_t pool_bytes(const struct pool *p);
+/* Does the kernel read the words of threads in it (struct jis_thread_words)? */
+bool pool_words_read(const struct pool *p);
 uint32_t pool_slots(const struct pool *p);
 uint32_t pool_packets(const struct pool *p);
 

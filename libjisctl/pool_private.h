@@ -38,11 +38,12 @@ struct pool {
 	struct pool_config config;
 	struct pool_sink sink;
 	int fd;
-	uint64_t begin; /* CLOCK_MONOTONIC, when it was made */
+	uint64_t begin;	 /* CLOCK_MONOTONIC, when it was made */
+	bool words_read; /* by the kernel */
 	uint8_t *memory;
 	/* The recorder's own copy of the layout */
-	uint64_t total, slots_offset, states_offset, packets_offset;
-	uint32_t nr_slots, nr_packets, packet_size, dict_packets;
+	uint64_t total, slots_offset, states_offset, words_offset, packets_offset;
+	uint32_t nr_slots, nr_packets, packet_size, dict_packets, nr_words;
 	struct pool_slot *slots;
 	struct pool_full *full; /* nr_packets */
 	uint8_t *copy;		/* packet_size */

@@ -41,9 +41,22 @@ static bool directory_empty(int fd)
 	return empty;
 }
 
+/* To the group that may read it; what comes into the directory inherits the group. Only of one that
+ * we have made, and no reason not to record. */
+static void directory_share(const struct recorder *r)
+{
+	struct stat st;
+
+	if (!r->params.has_group || !r->made_directory || fstat(r->dirfd, &st))
+		return;
+	if (fchown(r->dirfd, (uid_t)-1, r->params.group) ||
+	    fchmod(r->dirfd, (st.st_mode & 07777) | S_ISGID))
+		return; /* it stays root's alone */
+}
+
 static int directory_make(struct recorder *r)
 {
-	r->made_directory = mkdir(r->directory, 0755) == 0;
+	r->made_directory = mkdir(r->directory, TRACE_DIRECTORY_MODE) == 0;
 	if (!r->made_directory && errno != EEXIST)
 		return -errno;
 	r->dirfd = open(r->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -54,7 +67,8 @@ static int directory_make(struct recorder *r)
 		return errno == EWOULDBLOCK ? -EBUSY : -errno;
 	if (!directory_empty(r->dirfd))
 		return -EEXIST;
-	if (mkdirat(r->dirfd, "kernel", 0755))
+	directory_share(r);
+	if (mkdirat(r->dirfd, "kernel", TRACE_DIRECTORY_MODE))
 		return -errno;
 	r->made_kernel = true;
 	r->kernel_fd = openat(r->dirfd, "kernel", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -148,16 +162,18 @@ int recorder_stream_put(struct recorder *r, struct recorder_stream *s,
 	return 0;
 }
 
-/* Adds the packet's records to what the stream has stored. */
-static void stream_count(struct recorder *r, struct recorder_stream *s,
+/* Adds the packet's records to what the stream has stored. Does any concern the thread table? */
+static bool stream_count(struct recorder *r, struct recorder_stream *s,
 			 const struct jis_packet_header *packet)
 {
 	struct packet_walk walk;
+	int err;
 
 	packet_walk_begin(&walk, packet, UINT64_MAX);
 	walk.told = s->told;
-	packet_walk_run(&walk, packet, (uint32_t)(packet->content_size / 8), s->stored);
+	err = packet_walk_run(&walk, packet, (uint32_t)(packet->content_size / 8), s->stored);
 	r->stored += walk.records;
+	return err || walk.lives;
 }
 
 static int stream_put_counted(struct recorder *r, struct recorder_stream *s,
@@ -167,8 +183,8 @@ static int stream_put_counted(struct recorder *r, struct recorder_stream *s,
 
 	if (err)
 		return err;
-	stream_count(r, s, packet);
-	recorder_fail(r, thread_table_add_packet(r->threads, 0, packet, 0));
+	if (stream_count(r, s, packet))
+		recorder_fail(r, thread_table_add_packet(r->threads, 0, packet, 0));
 	return 0;
 }
 
@@ -185,9 +201,13 @@ void recorder_stream_close(struct recorder *r, struct recorder_stream *s)
 	s->writer = NULL;
 }
 
+/* A snapshot's begins with the marks of the session, else it begins now. */
 static int own_stream_begin(struct recorder *r)
 {
+	const struct recorder_mark *marks = r->params.marks;
+	uint64_t begin = clock_now(r->params.clock) - r->params.base;
 	struct recorder_stream *s = &r->own;
+	uint32_t i;
 	int err;
 
 	s->stream_class = JIS_STREAM_RECORDER;
@@ -196,8 +216,15 @@ static int own_stream_begin(struct recorder *r)
 	if (!err)
 		err = recorder_stream_make(r, s, r->kernel_fd, "kernel", "recorder");
 	if (!err)
-		err = packet_builder_open(&r->builder, clock_now(r->params.clock) - r->params.base);
-	return err ? err : recorder_flush(r);
+		err = packet_builder_open(&r->builder, r->params.nr_marks ? marks->time : begin);
+	if (!err)
+		err = recorder_flush(r);
+	for (i = 0; !err && i < r->params.nr_marks; i++) {
+		struct jis_ev_session_mark ev = {.mark = marks[i].mark};
+
+		recorder_event(r, JIS_EV_session_mark, marks[i].time, &ev, sizeof(ev), NULL);
+	}
+	return err;
 }
 
 static int recorder_init(struct recorder *r, const struct recorder_params *params)
@@ -207,17 +234,20 @@ static int recorder_init(struct recorder *r, const struct recorder_params *param
 	r->params = *params;
 	r->dirfd = r->kernel_fd = r->reserve_fd = -1;
 	r->last_process = &r->processes;
+	r->first = UINT64_MAX;
 	r->directory = strdup(params->directory);
 	r->command = params->command ? strdup(params->command) : NULL;
+	r->syscalls = params->syscalls ? strdup(params->syscalls) : NULL;
 	r->cpus = calloc(params->nr_cpus, sizeof(*r->cpus));
 	r->threads = thread_table_new();
-	if (!r->directory || (params->command && !r->command) || !r->cpus || !r->threads)
+	if (!r->directory || (params->command && !r->command) ||
+	    (params->syscalls && !r->syscalls) || !r->cpus || !r->threads)
 		return -ENOMEM;
 	for (i = 0; i < params->nr_cpus; i++) {
 		r->cpus[i].stream_class = JIS_STREAM_KERNEL;
 		r->cpus[i].instance = i;
 	}
-	return 0;
+	return recorder_flight_init(r);
 }
 
 int recorder_create(const struct recorder_params *params, struct recorder **out)
@@ -267,9 +297,18 @@ int recorder_kernel_packet(struct recorder *r, uint32_t cpu, const struct jis_pa
 
 	if (r->error)
 		return r->error;
+	if (r->keeping) {
+		history_add(r->kernel_history, cpu, packet, false, false);
+		return 0;
+	}
 	snprintf(name, sizeof(name), "cpu-%u", cpu);
 	err = recorder_stream_make(r, s, r->kernel_fd, "kernel", name);
-	return err ? recorder_fail(r, err) : stream_packet(r, s, packet);
+	if (err)
+		return recorder_fail(r, err);
+	if (!r->params.flight)
+		return stream_packet(r, s, packet);
+	err = recorder_flight_put(r, NULL, s, packet);
+	return err ? err : recorder_fail(r, thread_table_add_packet(r->threads, 0, packet, 0));
 }
 
 int recorder_flush(struct recorder *r)
@@ -331,18 +370,39 @@ void recorder_clock(struct recorder *r, const struct clock_reading *reading)
 	r->clocks[r->nr_clocks++] = *s;
 }
 
-void recorder_note(struct recorder *r, const char *text)
+static void list_add(char ***list, uint32_t *nr, const char *text)
 {
 	char **more;
 
-	if (r->nr_notes >= NOTES_MAX)
+	if (*nr >= NOTES_MAX)
 		return;
-	more = realloc(r->notes, (r->nr_notes + 1) * sizeof(*more));
+	more = realloc(*list, (*nr + 1) * sizeof(*more));
 	if (!more)
 		return;
-	r->notes = more;
-	more[r->nr_notes] = strdup(text);
-	r->nr_notes += more[r->nr_notes] != NULL;
+	*list = more;
+	more[*nr] = strdup(text);
+	*nr += more[*nr] != NULL;
+}
+
+static void list_free(char **list, uint32_t nr)
+{
+	uint32_t i;
+
+	for (i = 0; i < nr; i++)
+		free(list[i]);
+	free(list);
+}
+
+void recorder_note(struct recorder *r, const char *text)
+{
+	list_add(&r->notes, &r->nr_notes, text);
+}
+
+void recorder_filter(struct recorder *r, const char *text)
+{
+	list_add(&r->filters, &r->nr_filters, text);
+	/* So that `jis recover` knows it. */
+	recorder_manifest(r, false, r->clocks[0].ticks, r->clocks[0].ticks, NULL);
 }
 
 /* LOST records for what no packet of the stream has told. */
@@ -374,6 +434,17 @@ void recorder_kernel_end(struct recorder *r, uint32_t cpu, const struct backend_
 	char text[256];
 	uint32_t i;
 
+	if (counts->threads_refused) {
+		snprintf(text, sizeof(text),
+			 "the module had no room to keep notes of %llu threads: what is known of "
+			 "them is less",
+			 (unsigned long long)counts->threads_refused);
+		recorder_note(r, text);
+	}
+	if (r->params.flight) { /* only what is in the trace counts */
+		r->clock_steps += counts->clock_steps;
+		return;
+	}
 	memcpy(s->produced, counts->produced, sizeof(s->produced));
 	memcpy(s->lost, counts->lost, sizeof(s->lost));
 	r->clock_steps += counts->clock_steps;
@@ -387,6 +458,8 @@ void recorder_kernel_end(struct recorder *r, uint32_t cpu, const struct backend_
 			odd += accounted - s->produced[i];
 		if (r->error && s->produced[i] > accounted) /* could not be written */
 			s->lost[i] += s->produced[i] - accounted;
+		r->produced += s->produced[i];
+		r->lost += s->lost[i];
 	}
 	if ((missing && !r->error) || odd) {
 		snprintf(
@@ -442,6 +515,8 @@ int recorder_finish(struct recorder *r, uint64_t begin, uint64_t end, const char
 		recorder_stream_close(r, &r->cpus[i]);
 	recorder_stream_close(r, &r->own);
 	r->own.counted = true;
+	for (i = 0; i < JIS_MAX_EVENT_ID; i++)
+		r->lost += r->own.lost[i];
 	err = recorder_metadata(r, NULL);
 	for (p = r->processes; p; p = p->next) {
 		int e = recorder_metadata(r, p);
@@ -469,13 +544,14 @@ void recorder_close(struct recorder *r)
 		recorder_process_free(p);
 	}
 	packet_builder_fini(&r->builder);
+	recorder_flight_fini(r);
 	thread_table_free(r->threads);
-	for (i = 0; i < r->nr_notes; i++)
-		free(r->notes[i]);
-	free(r->notes);
+	list_free(r->notes, r->nr_notes);
+	list_free(r->filters, r->nr_filters);
 	free(r->cpus);
 	free(r->directory);
 	free(r->command);
+	free(r->syscalls);
 	if (r->kernel_fd >= 0)
 		close(r->kernel_fd);
 	recorder_reserve_drop(r);

@@ -18,6 +18,20 @@
 
 struct recorder;
 struct recorder_process;
+struct flight_names;
+
+/* Of a snapshot: which trace it is of, and what of it was asked for; rebased ticks. */
+struct recorder_origin {
+	uint8_t uuid[16];
+	uint64_t begin; /* of the trace */
+	uint64_t from, to;
+};
+
+/* A mark of the session, told again in snapshots. */
+struct recorder_mark {
+	uint64_t time;
+	uint32_t mark; /* enum jis_session_mark */
+};
 
 struct recorder_params {
 	const char *directory;
@@ -29,6 +43,18 @@ struct recorder_params {
 	uint32_t nr_cpus;
 	uint32_t flush_ms;
 	bool all_switches;
+	bool has_group; /* of the directory, if it is made here */
+	gid_t group;
+	/* A flight recorder: packets are kept in memory, the newest of them; see
+	 * recorder_flight_end(). */
+	bool flight;
+	uint64_t kernel_history_bytes, process_history_bytes;
+	bool snapshot; /* of one: packets are written */
+	struct recorder_origin origin;
+	const struct recorder_mark *marks; /* with which the recorder's own stream begins */
+	uint32_t nr_marks;
+	const char *syscalls;	 /* as asked for; may be NULL */
+	uint32_t families;	 /* JIS_FAMILY_*: recorded */
 	uint8_t uuid[16];	 /* session and clock */
 	uint8_t kernel_uuid[16]; /* of the kernel's trace */
 };
@@ -56,6 +82,9 @@ int recorder_flush(struct recorder *r);
 /* A warning for the manifest. */
 void recorder_note(struct recorder *r, const char *text);
 
+/* Something that is recorded, as text for the manifest. */
+void recorder_filter(struct recorder *r, const char *text);
+
 /* A process with a pool: its directory. */
 struct recorder_process_params {
 	uint32_t pid, own_pid;
@@ -76,16 +105,54 @@ void recorder_manifest_due(struct recorder *r);
 /* The sink of its pool: ctx is the struct recorder_process. */
 int recorder_process_packet(void *ctx, uint32_t slot, const struct jis_packet_header *packet,
 			    uint32_t skip, bool open);
+/* Of its trace. */
+const uint8_t *recorder_process_uuid(const struct recorder_process *p);
+/* Its streams @slot (class USER) and @slot + 1 (class DICT), both beyond its pool's slots, are the
+ * recorder's own. */
+void recorder_process_own_slots(struct recorder_process *p, uint32_t slot);
+/* Final counts of one of these, by id; before recorder_process_end(). */
+void recorder_process_counts(struct recorder_process *p, uint32_t slot, const uint64_t *produced,
+			     const uint64_t *lost);
 /* Takes the final counts of a finished pool and closes its files. */
 void recorder_process_end(struct recorder_process *p, const struct pool *pool);
 
+/**
+ * recorder_snapshot - makes a recorder of a directory of its own for a snapshot of flight recorder
+ * @r. @origin: uuid is filled in. @marks: those told in it, in order. Returns as recorder_create().
+ * What follows is recorder_flight_names(), recorder_flight_replay(), kernel packets that the
+ * backend kept, recorder_flight_settle(), recorder_finish(), recorder_close().
+ */
+int recorder_snapshot(const struct recorder *r, const char *directory,
+		      const struct recorder_origin *origin, const struct recorder_mark *marks,
+		      uint32_t nr_marks, struct recorder **out);
+/* Shows the kernel packets that @r has kept to @names; see flight_names.h. */
+int recorder_flight_look(const struct recorder *r, uint64_t from, struct flight_names *names);
+/* What @names says is missing will stand in front of the first packets of the kernel. @names must
+ * live until recorder_flight_settle(). */
+void recorder_flight_names(struct recorder *r, struct flight_names *names);
+/* Writes the packets @r has kept that end at @from or later, and all names, into @into. */
+int recorder_flight_replay(struct recorder *r, uint64_t from, struct recorder *into);
+/* How much of the kernel's records @r has given up, see backend.h: cycled(). */
+uint64_t recorder_flight_cycled(const struct recorder *r);
+/* From now on processes end because the session does: none is forgotten for that. */
+void recorder_flight_ending(struct recorder *r);
+/* The end of a flight recorder: writes what it has kept, and from now on all packets it gets.
+ * Returns 0 or the first error met while writing. */
+int recorder_flight_end(struct recorder *r);
+/* After the last packet: settles the counters of all streams and closes their files. */
+void recorder_flight_settle(struct recorder *r);
+/* Rebased time at which the first packet written begins; UINT64_MAX: there is none. */
+uint64_t recorder_first(const struct recorder *r);
+
 uint64_t recorder_bytes(const struct recorder *r);
-/* Records produced by the recorder itself and by ended processes. */
+/* Records produced by the recorder itself and by ended processes, and after recorder_kernel_end()
+ * or recorder_flight_settle() the kernel's. */
 uint64_t recorder_produced(const struct recorder *r);
 /* Records stored of the kernel's and the recorder's streams and of ended processes. */
 uint64_t recorder_stored(const struct recorder *r);
-/* Records lost of ended processes. */
+/* Records lost, as recorder_produced(). */
 uint64_t recorder_lost(const struct recorder *r);
+/* Processes that have a directory: those a flight recorder has forgotten have none. */
 uint32_t recorder_processes(const struct recorder *r);
 int recorder_error(const struct recorder *r);
 

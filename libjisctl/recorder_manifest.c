@@ -97,6 +97,17 @@ void recorder_manifest_due(struct recorder *r)
 	r->manifest_next = begin + (wait > MANIFEST_EVERY_NS ? wait : MANIFEST_EVERY_NS);
 }
 
+static char **families(uint32_t wanted)
+{
+	const char *names[32];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; backend_families[i]; i++)
+		if (wanted & 1u << i)
+			names[n++] = backend_families[i];
+	return n ? copy_strings(names, n) : NULL;
+}
+
 static void fill_facts(struct recorder *r, struct manifest *m)
 {
 	const struct recorder_params *p = &r->params;
@@ -109,6 +120,10 @@ static void fill_facts(struct recorder *r, struct manifest *m)
 	m->jis_version = strdup(JIS_VERSION);
 	memcpy(m->uuid, p->uuid, sizeof(m->uuid));
 	memcpy(m->kernel_uuid, p->kernel_uuid, sizeof(m->kernel_uuid));
+	memcpy(m->origin_uuid, p->origin.uuid, sizeof(m->origin_uuid));
+	m->origin_begin = p->origin.begin;
+	m->origin_from = p->origin.from;
+	m->origin_to = p->origin.to;
 	m->hostname = strdup(host.nodename);
 	m->kernel_release = strdup(host.release);
 	m->machine = strdup(host.machine);
@@ -116,6 +131,7 @@ static void fill_facts(struct recorder *r, struct manifest *m)
 	m->backend = strdup(p->backend);
 	m->missing = copy_strings(p->missing, n);
 	m->notes = copy_strings((const char *const *)r->notes, r->nr_notes);
+	m->filters = copy_strings((const char *const *)r->filters, r->nr_filters);
 	m->clock = p->clock;
 	m->frequency = frequency(r);
 	m->base = p->base;
@@ -125,6 +141,8 @@ static void fill_facts(struct recorder *r, struct manifest *m)
 	m->flush_ms = p->flush_ms;
 	m->all_switches = p->all_switches;
 	m->refused = r->refused;
+	m->syscalls = copy(r->syscalls);
+	m->events = families(p->families);
 }
 
 static int fill_lists(struct recorder *r, struct manifest *m)
@@ -189,6 +207,16 @@ static int fill_streams(struct recorder *r, struct manifest *m)
 	return 0;
 }
 
+/* A flight recorder saw no dump at its begin: who was not born since was there. */
+static void threads_were_there(struct manifest *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nr_threads; i++)
+		if (m->threads[i].birth == TIME_NONE)
+			m->threads[i].first_seen = m->begin;
+}
+
 int recorder_manifest(struct recorder *r, bool complete, uint64_t begin, uint64_t end,
 		      const char *reason)
 {
@@ -208,6 +236,8 @@ int recorder_manifest(struct recorder *r, bool complete, uint64_t begin, uint64_
 		err = fill_streams(r, m);
 	if (!err && complete)
 		err = thread_table_fill(r->threads, m);
+	if (!err && complete && r->params.flight)
+		threads_were_there(m);
 	if (!err)
 		err = manifest_save(r->dirfd, m);
 	manifest_free(m);

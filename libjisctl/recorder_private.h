@@ -5,6 +5,8 @@
 #ifndef JISCTL_RECORDER_PRIVATE_H
 #define JISCTL_RECORDER_PRIVATE_H
 
+#include "flight_names.h"
+#include "history.h"
 #include "recorder.h"
 #include "trace/manifest.h"
 #include "trace/thread_table.h"
@@ -26,6 +28,9 @@ struct recorder_stream {
 	uint64_t lost[JIS_MAX_EVENT_ID];
 	uint64_t told[JIS_MAX_EVENT_ID]; /* by lost_records in the stream */
 	bool counted;			 /* produced and lost are final */
+	/* A flight recorder's: of the first packet written, as its writer counted. */
+	bool begun;
+	uint64_t seq_before, discarded_before;
 };
 
 struct recorder_process {
@@ -40,12 +45,15 @@ struct recorder_process {
 	uint8_t uuid[16];
 	struct recorder_stream **slots; /* by slot, NULL: nothing was written */
 	uint32_t nr_slots;
+	uint32_t own_slot;	 /* the first of two that the recorder itself writes; 0: none */
+	struct history *history; /* of a flight recorder that keeps packets */
 	bool ended;
+	uint64_t end_time, end_order; /* of a flight recorder: rebased ticks; the how manieth */
 };
 
 struct recorder {
 	struct recorder_params params;
-	char *directory, *command;
+	char *directory, *command, *syscalls;
 	int dirfd, kernel_fd, reserve_fd;
 	bool made_directory, made_kernel; /* by us, so they are ours to remove */
 	uint64_t reserved;		  /* bytes kept for the end */
@@ -62,7 +70,18 @@ struct recorder {
 	uint32_t nr_clocks;
 	char **notes;
 	uint32_t nr_notes;
+	char **filters; /* what is recorded */
+	uint32_t nr_filters;
 	uint64_t bytes, produced, stored, lost, clock_steps;
+	bool keeping; /* a flight recorder's packets go to the histories */
+	bool ending;  /* no process is forgotten any more */
+	uint32_t nr_ended;
+	uint64_t ended_bytes, end_order; /* histories of processes that have ended */
+	struct flight_names *names;
+	struct history *kernel_history;
+	uint8_t *scratch; /* a packet that is changed before it is written */
+	size_t scratch_size;
+	uint64_t first; /* when the first packet begins that a flight recorder wrote */
 	int error;	/* the first one met while writing */
 	bool finishing; /* the last records of our own stream are tried even after an error */
 };
@@ -77,6 +96,23 @@ int recorder_stream_put(struct recorder *r, struct recorder_stream *s,
 			const struct jis_packet_header *packet, bool open);
 void recorder_stream_close(struct recorder *r, struct recorder_stream *s);
 void recorder_process_free(struct recorder_process *p);
+/* The same process in another recorder's directory. */
+int recorder_process_copy(struct recorder *into, const struct recorder_process *from,
+			  struct recorder_process **out);
+
+/* recorder_flight.c */
+int recorder_flight_init(struct recorder *r);
+void recorder_flight_fini(struct recorder *r);
+int recorder_flight_process(struct recorder_process *p);
+/* A process has ended: its descriptors are given back, and those that ended first are forgotten
+ * where too much is kept. */
+void recorder_flight_process_end(struct recorder_process *p);
+/* The process's directory, opened again where need be. Returns 0 or -errno. */
+int recorder_process_open(struct recorder_process *p);
+/* Writes @packet into the stream of @p (NULL: of the kernel), whose file is made, numbered anew,
+ * and counts its records. */
+int recorder_flight_put(struct recorder *r, struct recorder_process *p, struct recorder_stream *s,
+			const struct jis_packet_header *packet);
 /* Gives back the room kept for the end. */
 void recorder_reserve_drop(struct recorder *r);
 

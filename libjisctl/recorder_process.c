@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,14 +27,55 @@ static int directory_make(struct recorder_process *p, enum jis_agent_kind kind, 
 	for (i = 2; i < DIRECTORY_TRIES; i++) {
 		snprintf(p->directory, sizeof(p->directory), "%s-%u-%llu%s", what, p->pid,
 			 (unsigned long long)start, suffix);
-		if (mkdirat(p->r->dirfd, p->directory, 0755) == 0)
+		if (mkdirat(p->r->dirfd, p->directory, TRACE_DIRECTORY_MODE) == 0)
 			break;
 		if (errno != EEXIST)
 			return -errno;
 		snprintf(suffix, sizeof(suffix), "-%d", i);
 	}
-	p->dirfd = openat(p->r->dirfd, p->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return recorder_process_open(p);
+}
+
+int recorder_process_open(struct recorder_process *p)
+{
+	if (p->dirfd < 0)
+		p->dirfd = openat(p->r->dirfd, p->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return p->dirfd < 0 ? -errno : 0;
+}
+
+static void process_link(struct recorder *r, struct recorder_process *p)
+{
+	*r->last_process = p;
+	r->last_process = &p->next;
+	r->nr_processes++;
+}
+
+int recorder_process_copy(struct recorder *into, const struct recorder_process *from,
+			  struct recorder_process **out)
+{
+	struct recorder_process *p = malloc(sizeof(*p));
+	int err = 0;
+
+	if (!p)
+		return -ENOMEM;
+	*p = *from;
+	p->r = into;
+	p->next = NULL;
+	p->slots = NULL;
+	p->nr_slots = 0;
+	p->history = NULL;
+	p->dirfd = -1;
+	if (getrandom(p->uuid, sizeof(p->uuid), 0) != sizeof(p->uuid))
+		err = -EIO;
+	else if (mkdirat(into->dirfd, p->directory, TRACE_DIRECTORY_MODE))
+		err = -errno;
+	if (err) {
+		recorder_process_free(p);
+		return err;
+	}
+	process_link(into, p);
+	*out = p;
+	return 0;
 }
 
 int recorder_process_add(struct recorder *r, const struct recorder_process_params *params,
@@ -59,15 +101,15 @@ int recorder_process_add(struct recorder *r, const struct recorder_process_param
 	err = directory_make(p, params->kind, st.start_ticks);
 	if (!err)
 		err = recorder_metadata(r, p);
+	if (!err)
+		err = recorder_flight_process(p);
 	if (err) {
 		if (p->dirfd >= 0)
 			unlinkat(r->dirfd, p->directory, AT_REMOVEDIR);
 		recorder_process_free(p);
 		return err;
 	}
-	*r->last_process = p;
-	r->last_process = &p->next;
-	r->nr_processes++;
+	process_link(r, p);
 	*out = p;
 	/* So that `jis recover` knows it. */
 	r->manifest_dirty = true;
@@ -94,6 +136,21 @@ bool recorder_descriptors_low(const struct recorder *r)
 	return (rlim_t)lowest >= files.rlim_cur - kept;
 }
 
+const uint8_t *recorder_process_uuid(const struct recorder_process *p)
+{
+	return p->uuid;
+}
+
+void recorder_process_own_slots(struct recorder_process *p, uint32_t slot)
+{
+	p->own_slot = slot;
+}
+
+static bool slot_is_dict(const struct recorder_process *p, uint32_t slot)
+{
+	return slot == JIS_POOL_DICT_SLOT || (p->own_slot && slot == p->own_slot + 1);
+}
+
 /* The stream of @slot, made when it is new. */
 static struct recorder_stream *slot_stream(struct recorder_process *p, uint32_t slot)
 {
@@ -114,11 +171,32 @@ static struct recorder_stream *slot_stream(struct recorder_process *p, uint32_t 
 		p->slots[slot] = calloc(1, sizeof(struct recorder_stream));
 		if (p->slots[slot]) {
 			p->slots[slot]->stream_class =
-				slot == JIS_POOL_DICT_SLOT ? JIS_STREAM_DICT : JIS_STREAM_USER;
+				slot_is_dict(p, slot) ? JIS_STREAM_DICT : JIS_STREAM_USER;
 			p->slots[slot]->instance = slot;
+			if (slot_is_dict(p, slot))
+				p->slots[slot]->instance = slot != JIS_POOL_DICT_SLOT;
 		}
 	}
 	return p->slots[slot];
+}
+
+static int slot_make(struct recorder_process *p, struct recorder_stream *s)
+{
+	char name[32] = "dict";
+	int err;
+
+	if (recorder_descriptors_low(p->r))
+		return -EMFILE;
+	if (s->stream_class == JIS_STREAM_USER)
+		snprintf(name, sizeof(name), "slot-%llu", (unsigned long long)s->instance);
+	else if (s->instance)
+		snprintf(name, sizeof(name), "dict-%llu", (unsigned long long)s->instance);
+	err = recorder_process_open(p);
+	if (!err)
+		err = recorder_stream_make(p->r, s, p->dirfd, p->directory, name);
+	if (err == -EMFILE || err == -ENFILE)
+		return -EMFILE;
+	return recorder_fail(p->r, err);
 }
 
 /* The file, and the empty packet with which each stream begins. */
@@ -126,18 +204,10 @@ static int slot_begin(struct recorder_process *p, struct recorder_stream *s,
 		      const struct jis_packet_header *first)
 {
 	struct jis_packet_header empty = *first;
-	char name[32] = "dict";
-	int err;
+	int err = slot_make(p, s);
 
-	if (recorder_descriptors_low(p->r))
-		return -EMFILE;
-	if (s->instance != JIS_POOL_DICT_SLOT)
-		snprintf(name, sizeof(name), "slot-%llu", (unsigned long long)s->instance);
-	err = recorder_stream_make(p->r, s, p->dirfd, p->directory, name);
-	if (err == -EMFILE || err == -ENFILE)
-		return -EMFILE;
-	if (err)
-		return recorder_fail(p->r, err);
+	if (err || p->r->params.flight)
+		return err;
 	empty.timestamp_end = empty.timestamp_begin;
 	empty.content_size = empty.packet_size = JIS_PACKET_HEADER_SIZE * 8;
 	empty.packet_seq = 0;
@@ -155,6 +225,10 @@ int recorder_process_packet(void *ctx, uint32_t slot, const struct jis_packet_he
 
 	if (p->r->error)
 		return p->r->error;
+	if (p->r->keeping) {
+		history_add(p->history, slot, packet, open, slot_is_dict(p, slot));
+		return 0;
+	}
 	s = slot_stream(p, slot);
 	if (!s)
 		return recorder_fail(p->r, -ENOMEM);
@@ -163,7 +237,8 @@ int recorder_process_packet(void *ctx, uint32_t slot, const struct jis_packet_he
 		if (err)
 			return err; /* -EMFILE costs this packet, and no more */
 	}
-	err = recorder_stream_put(p->r, s, packet, open);
+	err = p->r->params.flight ? recorder_flight_put(p->r, p, s, packet)
+				  : recorder_stream_put(p->r, s, packet, open);
 	if (err)
 		return err;
 	return recorder_fail(p->r, thread_table_add_packet(p->r->threads, p->pid, packet, skip));
@@ -177,6 +252,22 @@ static uint64_t sum(const uint64_t *counts)
 	for (i = 0; i < JIS_MAX_EVENT_ID; i++)
 		n += counts[i];
 	return n;
+}
+
+void recorder_process_counts(struct recorder_process *p, uint32_t slot, const uint64_t *produced,
+			     const uint64_t *lost)
+{
+	struct recorder_stream *s = slot < p->nr_slots ? p->slots[slot] : NULL;
+	int i;
+
+	if (!s || p->r->params.flight) /* only what is in its files counts */
+		return;
+	for (i = 0; i < JIS_MAX_EVENT_ID; i++) {
+		s->produced[i] = produced[i];
+		s->lost[i] = lost[i];
+		s->stored[i] = produced[i] - lost[i];
+	}
+	s->counted = true;
 }
 
 static void note_counters(struct recorder_process *p, const char *whose)
@@ -265,7 +356,7 @@ void recorder_process_end(struct recorder_process *p, const struct pool *pool)
 		snprintf(slot, sizeof(slot), "slot-%u", i);
 		if (counts.counters_damaged)
 			note_counters(p, slot);
-		if (!s)
+		if (!s || p->r->params.flight)
 			continue;
 		memcpy(s->produced, counts.produced, sizeof(s->produced));
 		memcpy(s->stored, counts.stored, sizeof(s->stored));
@@ -273,6 +364,11 @@ void recorder_process_end(struct recorder_process *p, const struct pool *pool)
 		s->counted = !counts.counters_damaged;
 		if (s->packets && (!first || first->instance == JIS_POOL_DICT_SLOT))
 			first = s;
+	}
+	if (p->r->params
+		    .flight) { /* its files are yet to be written; only what is in them counts */
+		recorder_flight_process_end(p);
+		return;
 	}
 	if (first)
 		count_no_slot(p, pool, first);
@@ -301,6 +397,7 @@ void recorder_process_free(struct recorder_process *p)
 		free(p->slots[i]);
 	}
 	free(p->slots);
+	history_free(p->history);
 	if (p->dirfd >= 0)
 		close(p->dirfd);
 	free(p);

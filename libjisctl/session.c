@@ -11,10 +11,14 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
+
+#include <jis/agent.h>
 
 #include "host.h"
 #include "proc.h"
+#include "syscalls.h"
 
 void session_log(struct jisctl_session *s, enum jisctl_level level, const char *format, ...)
 {
@@ -52,6 +56,14 @@ static bool is_target(void *ctx, pid_t pid)
 	return s->ops->is_target(s->backend, pid);
 }
 
+static int pool_memory(void *ctx, uint32_t pid, uint64_t bytes, uint64_t words_offset,
+		       uint32_t nr_words)
+{
+	struct jisctl_session *s = ctx;
+
+	return s->ops->pool_create(s->backend, pid, bytes, words_offset, nr_words);
+}
+
 uint64_t session_now(const struct jisctl_session *s)
 {
 	return clock_now(s->clock) - s->base;
@@ -60,8 +72,26 @@ uint64_t session_now(const struct jisctl_session *s)
 void session_mark(struct jisctl_session *s, enum jis_session_mark mark)
 {
 	struct jis_ev_session_mark ev = {.mark = mark};
+	uint64_t now = session_now(s);
 
-	recorder_event(s->recorder, JIS_EV_session_mark, session_now(s), &ev, sizeof(ev), NULL);
+	recorder_event(s->recorder, JIS_EV_session_mark, now, &ev, sizeof(ev), NULL);
+	if (s->options.flight_recorder)
+		session_flight_mark(s, mark, now);
+}
+
+static int syscalls_take(struct jisctl_session *s)
+{
+	struct utsname host;
+	char why[256];
+	int err;
+
+	if (!s->options.syscalls)
+		return 0;
+	uname(&host);
+	err = syscalls_parse(s->options.syscalls, host.machine, &s->syscalls, why, sizeof(why));
+	if (err)
+		session_log(s, JISCTL_ERROR, "system calls: %s", why);
+	return err;
 }
 
 /* Members the caller's struct does not have are zero: defaults. */
@@ -74,8 +104,8 @@ static int options_take(struct jisctl_session *s, const struct jisctl_options *o
 		return -EINVAL;
 	memcpy(&s->options, o, size);
 	o = &s->options;
-	if (!o->directory || !o->directory[0] || o->backend > JISCTL_BACKEND_FTRACE ||
-	    o->clock > JISCTL_CLOCK_RAW)
+	if (o->events & ~JIS_FAMILIES || !o->directory || !o->directory[0] ||
+	    o->backend > JISCTL_BACKEND_FTRACE || o->clock > JISCTL_CLOCK_RAW)
 		return -EINVAL;
 	if (o->flush_ms && (o->flush_ms < 10 || o->flush_ms > 60000))
 		return -EINVAL;
@@ -93,7 +123,7 @@ static int options_take(struct jisctl_session *s, const struct jisctl_options *o
 	}
 	if (!s->options.flush_ms)
 		s->options.flush_ms = SESSION_FLUSH_MS;
-	return 0;
+	return syscalls_take(s);
 }
 
 static int backend_try(struct jisctl_session *s, const struct backend_ops *ops,
@@ -104,6 +134,8 @@ static int backend_try(struct jisctl_session *s, const struct backend_ops *ops,
 
 	if (!err)
 		err = ops->open(config, &s->backend);
+	if (err == -EOPNOTSUPP && config->families)
+		snprintf(why, sizeof(why), "it cannot record all of the events asked for here");
 	if (!err)
 		s->ops = ops;
 	else if (why[0])
@@ -118,9 +150,13 @@ static int backend_choose(struct jisctl_session *s, const uint8_t *uuid)
 					.log = log_line,
 					.log_ctx = s,
 					.buffer_bytes = s->options.buffer_bytes,
-					.all_switches = s->options.all_switches != 0};
+					.all_switches = s->options.all_switches != 0,
+					.flight_recorder = s->options.flight_recorder != 0,
+					.families = s->options.events};
 	int err = -ENODEV;
 
+	if (s->options.syscalls)
+		config.syscalls = &s->syscalls;
 	memcpy(config.uuid, uuid, sizeof(config.uuid));
 	if (s->options.backend != JISCTL_BACKEND_FTRACE)
 		err = backend_try(s, &backend_kmod, &config);
@@ -171,6 +207,15 @@ static int recorder_open(struct jisctl_session *s, const uint8_t *kernel_uuid)
 		.nr_cpus = s->nr_cpus,
 		.flush_ms = s->options.flush_ms,
 		.all_switches = s->options.all_switches != 0,
+		.has_group = s->options.set_group != 0,
+		.group = s->options.group,
+		.flight = s->options.flight_recorder != 0,
+		.kernel_history_bytes =
+			s->options.buffer_bytes ? s->options.buffer_bytes : host_default_buffer(),
+		.process_history_bytes =
+			s->options.pool_bytes ? s->options.pool_bytes : POOL_BYTES_DEFAULT,
+		.syscalls = s->options.syscalls,
+		.families = s->options.events,
 	};
 
 	if (getrandom(params.uuid, sizeof(params.uuid), 0) != sizeof(params.uuid))
@@ -184,20 +229,35 @@ static int sinks_open(struct jisctl_session *s, const uint8_t *kernel_uuid)
 	struct agent_server_config agents = {.clock = s->clock,
 					     .base = s->base,
 					     .pool_bytes = s->options.pool_bytes,
+					     .no_vm_states = s->options.no_vm_states != 0,
+					     .no_uprobes = s->options.no_uprobes != 0,
+					     .features = s->options.java ? *s->options.java
+									 : JIS_FEATURES_DEFAULT,
+					     .stack_threshold_ns = s->options.stack_threshold_ns,
+					     .allocation_interval = s->options.allocation_interval,
+					     .methods = s->options.methods,
+					     .methods_dry_run = s->options.methods_dry_run != 0,
+					     .methods_budget = s->options.methods_budget,
 					     .is_target = is_target,
 					     .log = log_agents,
+					     .failed = session_agent_failed,
 					     .ctx = s};
 	int err = recorder_open(s, kernel_uuid);
 
 	if (err)
 		return err;
 	agents.recorder = s->recorder;
+	if (s->ops->pool_create)
+		agents.pool_memory = pool_memory;
 	err = agent_server_open(&agents, &s->agents);
 	if (err) {
 		session_log(s, JISCTL_ERROR, "the agents' socket cannot be made: %s",
 			    strerror(-err));
 		return err;
 	}
+	err = session_attach_open(s);
+	if (err)
+		return err;
 	s->control.command = session_command;
 	s->control.ctx = s;
 	err = control_open(&s->control, recorder_dirfd(s->recorder));
@@ -224,8 +284,8 @@ int jisctl_session_create(const struct jisctl_options *options, struct jisctl_se
 	if (err)
 		goto err_free;
 	err = -EPERM;
-	if (geteuid() != 0) {
-		session_log(s, JISCTL_ERROR, "recording needs root");
+	if (geteuid() != 0 && access(JIS_DEVICE, R_OK | W_OK)) {
+		session_log(s, JISCTL_ERROR, "recording needs root, or access to %s", JIS_DEVICE);
 		goto err_free;
 	}
 	err = -EIO;
@@ -267,42 +327,9 @@ static struct session_target *target_find(struct jisctl_session *s, pid_t pid)
 	uint32_t i;
 
 	for (i = 0; i < s->nr_targets; i++)
-		if (s->targets[i].pid == pid && !s->targets[i].gone)
+		if (s->targets[i].pid == pid && !s->targets[i].thread && !s->targets[i].gone)
 			return &s->targets[i];
 	return NULL;
-}
-
-static int target_remember(struct jisctl_session *s, pid_t pid)
-{
-	struct session_target *more;
-
-	more = realloc(s->targets, (s->nr_targets + 1) * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	s->targets = more;
-	more[s->nr_targets].pid = pid;
-	more[s->nr_targets].pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	more[s->nr_targets++].gone = false;
-	return 0;
-}
-
-int jisctl_session_add_target(struct jisctl_session *s, pid_t pid, int flags)
-{
-	uint32_t known = (uint32_t)flags & JIS_TARGET_CHILDREN;
-	struct jis_ev_target_added ev = {.pid = (uint32_t)pid, .flags = known};
-	struct proc_stat st;
-	int err;
-
-	if (s->state == JIS_SESSION_STOPPED || (uint32_t)flags != known)
-		return -EINVAL;
-	if (pid <= 0 || proc_stat_read(pid, pid, &st))
-		return -ESRCH;
-	err = s->ops->target_add(s->backend, pid, known);
-	if (err)
-		return err;
-	recorder_event(s->recorder, JIS_EV_target_added, session_now(s), &ev,
-		       sizeof(ev) - sizeof(uint32_t), st.comm);
-	return target_remember(s, pid);
 }
 
 int jisctl_session_remove_target(struct jisctl_session *s, pid_t pid)
@@ -348,8 +375,11 @@ int jisctl_session_pause(struct jisctl_session *s)
 
 	if (s->state != JIS_SESSION_RUNNING)
 		return -EALREADY;
+	if (s->options.flight_recorder) /* for snapshots of what was before */
+		session_flight_describe(s, true);
 	agent_server_enable(s->agents, false);
 	err = s->ops->pause(s->backend);
+	s->paused_at = session_now(s);
 	session_mark(s, JIS_MARK_PAUSE);
 	s->state = JIS_SESSION_PAUSED;
 	session_flush(s);
@@ -421,13 +451,22 @@ int jisctl_session_stop(struct jisctl_session *s, const char *reason)
 	if (s->has_control)
 		control_close(&s->control);
 	s->has_control = false;
-	err = kernel_stop(s);
-	e = agent_server_finish(s->agents);
-	err = err ? err : e;
+	err = session_agents_leave(s);
+	if (s->options.flight_recorder) {
+		e = session_flight_stop(s);
+		err = err ? err : e;
+	} else {
+		e = kernel_stop(s);
+		err = err ? err : e;
+		e = agent_server_finish(s->agents);
+		err = err ? err : e;
+	}
 	session_fail(s, err);
 	end_mark(s);
 	end = session_now(s);
 	calibrate(s);
+	if (recorder_first(s->recorder) != UINT64_MAX)
+		s->begin = recorder_first(s->recorder);
 	e = recorder_finish(s->recorder, s->begin ? s->begin : end, end,
 			    s->end_reason ? s->end_reason : reason);
 	s->state = JIS_SESSION_STOPPED;
@@ -441,6 +480,7 @@ int jisctl_session_discard(struct jisctl_session *s)
 	if (s->has_control)
 		control_close(&s->control);
 	s->has_control = false;
+	session_agents_leave(s);
 	s->ops->stop(s->backend);
 	agent_server_finish(s->agents);
 	recorder_discard(s->recorder);
@@ -464,6 +504,7 @@ void jisctl_session_destroy(struct jisctl_session *s)
 	if (s->has_control)
 		control_close(&s->control);
 	session_loop_close(s);
+	session_attach_close(s);
 	agent_server_close(s->agents);
 	if (s->backend)
 		s->ops->close(s->backend);
@@ -472,6 +513,7 @@ void jisctl_session_destroy(struct jisctl_session *s)
 		if (s->targets[i].pidfd >= 0)
 			close(s->targets[i].pidfd);
 	free(s->targets);
+	free(s->marks);
 	free(s);
 }
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "agent_server.h"
+#include "attach.h"
 #include "backend.h"
 #include "clock.h"
 #include "control.h"
@@ -20,16 +21,22 @@
 
 struct session_target {
 	pid_t pid;
-	int pidfd; /* -1: cannot be had */
+	uint32_t flags; /* JIS_TARGET_* */
+	int pidfd;	/* -1: cannot be had */
+	bool thread;
+	uint64_t start_time; /* of a thread: it cannot be polled */
 	bool gone;
 };
 
 struct jisctl_session {
 	struct jisctl_options options; /* pointers in it are not kept */
+	struct jis_syscalls syscalls;  /* options.syscalls, when there are some */
 	const struct backend_ops *ops;
 	struct backend *backend;
 	struct recorder *recorder;
 	struct agent_server *agents;
+	struct attach *attach; /* NULL once the recording ends */
+	char *agent_library;
 	struct control_server control;
 	bool has_control;
 	uint32_t clock, nr_cpus;
@@ -39,11 +46,23 @@ struct jisctl_session {
 	enum jis_session_state state;
 	struct session_target *targets;
 	uint32_t nr_targets;
+	uint32_t nr_rules;	/* cgroups and other targets that do not end */
 	const char *end_reason; /* static text; the session wants to end */
 	int epoll, wake_fd, flush_fd, drain_fd;
 	uint32_t drain_ms;
 	uint64_t last_clock_ns; /* monotonic, of the last clock_sync */
+	/* A flight recorder's: the last description of all threads, how far buffers had cycled
+	 * then; marks for snapshots; when it was paused. */
+	uint64_t last_dump_ns, last_dump_cycled;
+	struct recorder_mark *marks;
+	uint32_t nr_marks, room_marks;
+	uint64_t paused_at;
 };
+
+/* session_filter.c */
+/* Does target @t live? */
+bool session_target_alive(const struct jisctl_session *s, struct session_target *t);
+int session_target_remember(struct jisctl_session *s, pid_t pid, uint32_t flags, bool thread);
 
 /* session_run.c */
 int session_loop_open(struct jisctl_session *s);
@@ -62,6 +81,28 @@ void session_log(struct jisctl_session *s, enum jisctl_level level, const char *
 uint64_t session_now(const struct jisctl_session *s);
 void session_mark(struct jisctl_session *s, enum jis_session_mark mark);
 /* The commands of the control socket. */
-int session_command(void *ctx, const char *command, char *text);
+int session_command(void *ctx, const struct control_request *request, char *text);
+
+/* session_attach.c */
+int session_attach_open(struct jisctl_session *s);
+void session_attach_close(struct jisctl_session *s);
+void session_agent_failed(void *ctx, pid_t pid, const char *why);
+/* Commands of the control socket; -ENOSYS: it is none of these. */
+int session_attach_command(struct jisctl_session *s, const struct control_request *request,
+			   char *text);
+/* session_methods.c: likewise. */
+int session_methods_command(struct jisctl_session *s, const struct control_request *request,
+			    char *text);
+/* session_attach.c: has all JVMs end their recordings, and stores what they still write. Returns 0
+ * or -errno. */
+int session_agents_leave(struct jisctl_session *s);
+
+/* session_flight.c: stops a flight recorder and writes what it has kept. */
+int session_flight_stop(struct jisctl_session *s);
+/* Has threads, names and descriptors told again when that was long ago, or buffers have overwritten
+ * much since; @now: in any case. */
+void session_flight_describe(struct jisctl_session *s, bool now);
+/* Remembers a mark for snapshots. */
+void session_flight_mark(struct jisctl_session *s, uint32_t mark, uint64_t time);
 
 #endif /* JISCTL_SESSION_H */

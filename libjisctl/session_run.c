@@ -27,7 +27,8 @@ enum source {
 	SOURCE_DRAIN,
 	SOURCE_KERNEL,
 	SOURCE_AGENTS,
-	SOURCE_CONTROL
+	SOURCE_CONTROL,
+	SOURCE_ATTACH
 };
 
 static int watch(struct jisctl_session *s, int fd, enum source source)
@@ -73,6 +74,8 @@ int session_loop_open(struct jisctl_session *s)
 		err = watch(s, s->ops->poll_fd(s->backend), SOURCE_KERNEL);
 	if (!err)
 		err = watch(s, agent_server_fd(s->agents), SOURCE_AGENTS);
+	if (!err)
+		err = watch(s, attach_fd(s->attach), SOURCE_ATTACH);
 	if (!err && s->has_control)
 		err = watch(s, s->control.listener.fd, SOURCE_CONTROL);
 	return err;
@@ -123,7 +126,13 @@ int session_drain_kernel(struct jisctl_session *s, bool all)
 
 int session_flush(struct jisctl_session *s)
 {
-	int err = s->ops->flush(s->backend), e;
+	int err, e;
+
+	if (s->options.flight_recorder) { /* part-filled packets stay where they are */
+		session_flight_describe(s, false);
+		return session_fail(s, recorder_flush(s->recorder));
+	}
+	err = s->ops->flush(s->backend);
 
 	e = session_drain_kernel(s, false);
 	err = err ? err : e;
@@ -199,6 +208,8 @@ static int dispatch(struct jisctl_session *s, enum source source)
 	case SOURCE_CONTROL:
 		control_run(&s->control);
 		return 0;
+	case SOURCE_ATTACH:
+		return session_fail(s, attach_run(s->attach));
 	}
 	return 0;
 }

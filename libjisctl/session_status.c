@@ -5,7 +5,6 @@
 #include "session.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,16 +14,15 @@ static uint32_t targets_alive(const struct jisctl_session *s)
 
 	for (i = 0; i < s->nr_targets; i++) {
 		struct session_target *t = &s->targets[i];
-		struct pollfd p = {.fd = t->pidfd, .events = POLLIN};
 
 		if (t->gone)
 			continue;
-		if (t->pidfd < 0 ? !s->ops->is_target(s->backend, t->pid) : poll(&p, 1, 0) > 0)
-			t->gone = true;
-		else
+		if (session_target_alive(s, t))
 			n++;
+		else
+			t->gone = true;
 	}
-	return n;
+	return n + s->nr_rules;
 }
 
 int jisctl_session_counts(const struct jisctl_session *s, struct jisctl_counts *out)
@@ -42,7 +40,8 @@ int jisctl_session_counts(const struct jisctl_session *s, struct jisctl_counts *
 		return -EINVAL;
 	c.targets = targets_alive(s);
 	agent_server_counts(s->agents, &c.produced, &c.stored, &c.lost);
-	for (cpu = 0; cpu < s->nr_cpus; cpu++) {
+	/* In the end the recorder has taken them. */
+	for (cpu = 0; cpu < s->nr_cpus && s->state != JIS_SESSION_STOPPED; cpu++) {
 		if (s->ops->counts(s->backend, cpu, &k))
 			continue;
 		for (i = 0; i < JIS_MAX_EVENT_ID; i++) {
@@ -68,14 +67,43 @@ static int command_status(struct jisctl_session *s, char *text)
 	return 0;
 }
 
-int session_command(void *ctx, const char *command, char *text)
+static int command_snapshot(struct jisctl_session *s, const struct control_request *request,
+			    char *text)
+{
+	int err = jisctl_session_snapshot(s, request->path, request->ns);
+
+	if (err == -EOPNOTSUPP)
+		snprintf(text, CONTROL_TEXT_MAX,
+			 "it is no flight recorder (jis record --flight-recorder)");
+	else if (err == -EEXIST)
+		snprintf(text, CONTROL_TEXT_MAX, "%.200s exists and is not empty", request->path);
+	else if (err)
+		snprintf(text, CONTROL_TEXT_MAX, "%.200s: %s", request->path, strerror(-err));
+	else
+		snprintf(text, CONTROL_TEXT_MAX, "snapshot in %.200s%s", request->path,
+			 s->state == JIS_SESSION_PAUSED
+				 ? ", of what was recorded before it was paused"
+				 : "");
+	return err;
+}
+
+int session_command(void *ctx, const struct control_request *request, char *text)
 {
 	struct jisctl_session *s = ctx;
+	const char *command = request->command;
 	int err = -EINVAL;
 
 	snprintf(text, CONTROL_TEXT_MAX, "no such command");
+	err = session_attach_command(s, request, text);
+	if (err == -ENOSYS)
+		err = session_methods_command(s, request, text);
+	if (err != -ENOSYS)
+		return err;
+	err = -EINVAL;
 	if (strcmp(command, "status") == 0)
 		return command_status(s, text);
+	if (strcmp(command, "snapshot") == 0)
+		return command_snapshot(s, request, text);
 	if (strcmp(command, "pause") == 0) {
 		err = jisctl_session_pause(s);
 		snprintf(text, CONTROL_TEXT_MAX,

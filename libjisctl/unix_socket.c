@@ -19,7 +19,7 @@
 #include "proc.h"
 
 #define BACKLOG 64
-#define RUN_DIRECTORY "/run/jis"
+#define RUN_DIRECTORY UNIX_RUN_DIRECTORY
 
 static int listen_at(struct unix_listener *l, const char *path, mode_t mode)
 {
@@ -66,6 +66,8 @@ static void clean_stale(void)
 		if (proc_stat_read(pid, pid, &st) == 0 && st.start_ticks == start)
 			continue;
 		snprintf(path, sizeof(path), RUN_DIRECTORY "/%s/agent", e->d_name);
+		unlink(path);
+		snprintf(path, sizeof(path), RUN_DIRECTORY "/%s/" UNIX_RUN_SESSION, e->d_name);
 		unlink(path);
 		*strrchr(path, '/') = 0;
 		rmdir(path);
@@ -134,14 +136,30 @@ int unix_connect_at(int dirfd, const char *name)
 	return err;
 }
 
+void unix_link_session(struct unix_listener *l, const char *target)
+{
+	char path[sizeof(l->directory) + 16];
+
+	if (strncmp(l->directory, RUN_DIRECTORY "/", strlen(RUN_DIRECTORY "/")))
+		return;
+	snprintf(path, sizeof(path), "%s/" UNIX_RUN_SESSION, l->directory);
+	if (symlink(target, path))
+		return; /* who wants it says the directory instead */
+}
+
 void unix_unlisten(struct unix_listener *l)
 {
+	char path[sizeof(l->directory) + 16];
+
 	if (l->fd >= 0) {
 		close(l->fd);
 		unlink(l->path);
 	}
-	if (l->directory[0])
+	if (l->directory[0]) {
+		snprintf(path, sizeof(path), "%s/" UNIX_RUN_SESSION, l->directory);
+		unlink(path);
 		rmdir(l->directory);
+	}
 	l->fd = -1;
 	l->directory[0] = 0;
 }

@@ -6,6 +6,10 @@
 #ifndef JISCTL_UNIX_SOCKET_H
 #define JISCTL_UNIX_SOCKET_H
 
+/* Where recorders have a directory each: their socket, and a link to the trace directory. */
+#define UNIX_RUN_DIRECTORY "/run/jis"
+#define UNIX_RUN_SESSION "session"
+
 struct unix_listener {
 	int fd;		    /* -1: none */
 	char directory[96]; /* ours, removed with it; "" when it is another's */
@@ -23,6 +27,9 @@ int unix_listen_at(struct unix_listener *l, int dirfd, const char *name);
 
 /* Connects to @name in @dirfd. Returns a descriptor or -errno. */
 int unix_connect_at(int dirfd, const char *name);
+
+/* Leaves a link to @target beside the socket of a listener in UNIX_RUN_DIRECTORY. */
+void unix_link_session(struct unix_listener *l, const char *target);
 
 /* Closes it and removes what was made. */
 void unix_unlisten(struct unix_listener *l);

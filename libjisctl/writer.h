@@ -47,6 +47,8 @@ struct jis_writer {
 	__u32 pid;
 	struct jis_slot *slots;
 	__u32 *states;
+	struct jis_thread_words *words; /* NULL: the pool has no room for them */
+	__u32 nr_words;
 	__u64 packets_offset;
 	__u64 total_size;
 	__u32 nr_slots;
@@ -145,6 +147,11 @@ JIS_WRITER_SLOW int jis_layout_check(const struct jis_pool_header *h, __u64 mapp
 	    !jis_layout_fits(h->states_offset, h->nr_packets, sizeof(__u32), h->total_size) ||
 	    !jis_layout_fits(h->packets_offset, h->nr_packets, h->packet_size, h->total_size))
 		return -EPROTO;
+	if (h->nr_words & (h->nr_words - 1) ||
+	    (h->nr_words && (h->words_offset % 64 ||
+			     !jis_layout_fits(h->words_offset, h->nr_words,
+					      sizeof(struct jis_thread_words), h->total_size))))
+		return -EPROTO;
 	if (h->clock != JIS_CLOCK_TSC && h->clock != JIS_CLOCK_RAW)
 		return -EPROTO;
 #if !defined(__x86_64__) && !defined(__aarch64__)
@@ -177,6 +184,9 @@ JIS_WRITER_SLOW int jis_writer_init(struct jis_writer *w, void *pool, size_t map
 	w->pid = pid;
 	w->slots = (struct jis_slot *)(void *)(w->pool + h.slots_offset);
 	w->states = (__u32 *)(void *)(w->pool + h.states_offset);
+	if (h.nr_words)
+		w->words = (struct jis_thread_words *)(void *)(w->pool + h.words_offset);
+	w->nr_words = h.nr_words;
 	w->packets_offset = h.packets_offset;
 	w->total_size = h.total_size;
 	w->nr_slots = h.nr_slots;
@@ -470,6 +480,61 @@ JIS_WRITER_SLOW void jis_slot_missing(struct jis_writer *w, unsigned int id)
 		__atomic_fetch_add(&h->no_slot[id], 1, __ATOMIC_RELAXED);
 }
 
+/* Words --------------------------------------------------------------------------------------- */
+
+/* The entry whose tid is @from, which becomes @to; NULL: there is none where @tid's may be. */
+JIS_WRITER_SLOW struct jis_thread_words *jis_words_claim(struct jis_writer *w, __u32 tid,
+							 __u32 from, __u32 to)
+{
+	__u32 i, n = w->nr_words < JIS_WORDS_WINDOW ? w->nr_words : JIS_WORDS_WINDOW, expected;
+	struct jis_thread_words *entry;
+
+	for (i = 0; i < n; i++) {
+		entry = &w->words[(JIS_WORDS_HASH(tid) + i) & (w->nr_words - 1)];
+		expected = from;
+		if (__atomic_compare_exchange_n(&entry->tid, &expected, to, 0, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return entry;
+	}
+	return NULL;
+}
+
+/**
+ * jis_words_set - says where thread @tid of this process (as gettid() tells it there) keeps two
+ * 32-bit words that are read whenever it leaves a CPU; in place of what was said before.
+ * @vm_state, @os_state: NULL is none. What they point to must stay until jis_words_clear(); the
+ * kernel reads it as the thread itself could, so a wrong address does no harm.
+ * One caller at a time for a thread. Returns 0; -ENOENT (the writer is off, or the pool has no such
+ * table); -EINVAL; -ENOSPC (no room near by: the thread goes without).
+ */
+JIS_WRITER_SLOW int jis_words_set(struct jis_writer *w, __u32 tid, const __u32 *vm_state,
+				  const __u32 *os_state)
+{
+	struct jis_thread_words *entry;
+
+	if (__atomic_load_n(&w->mask, __ATOMIC_ACQUIRE) == &w->zero || !w->words)
+		return -ENOENT;
+	if (!tid || tid == JIS_WORDS_BUSY)
+		return -EINVAL;
+	entry = jis_words_claim(w, tid, tid, JIS_WORDS_BUSY);
+	if (!entry)
+		entry = jis_words_claim(w, tid, 0, JIS_WORDS_BUSY);
+	if (!entry)
+		return -ENOSPC;
+	__atomic_store_n(&entry->vm_state, (__u64)(uintptr_t)vm_state, __ATOMIC_RELAXED);
+	__atomic_store_n(&entry->os_state, (__u64)(uintptr_t)os_state, __ATOMIC_RELAXED);
+	__atomic_store_n(&entry->tid, tid, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/** jis_words_clear - takes that back. Returns 0, -ENOENT (off, or nothing had been said). */
+JIS_WRITER_SLOW int jis_words_clear(struct jis_writer *w, __u32 tid)
+{
+	if (__atomic_load_n(&w->mask, __ATOMIC_ACQUIRE) == &w->zero || !w->words || !tid)
+		return -ENOENT;
+	return jis_words_claim(w, tid, tid, 0) ? 0 : -ENOENT;
+}
+
 /* Strings and the dictionary ----------------------------------------------------------------- */
 
 /* Length to which @length bytes of UTF-8 can be cut so as to be at most @most, between characters.
@@ -527,6 +592,27 @@ JIS_WRITER_SLOW int jis_dict_room(struct jis_writer *w, struct jis_slot *s, size
 	}
 	w->dict_full = 0;
 	return 0;
+}
+
+/**
+ * jis_dict_ready - has the dictionary room for a record with @size bytes of fields and text? The
+ * caller holds the lock for it. For who would rather wait without the lock than in
+ * jis_dict_write(). Returns 0, also when that would not wait or writes nothing, or -EAGAIN.
+ */
+JIS_WRITER_SLOW int jis_dict_ready(struct jis_writer *w, size_t size)
+{
+	struct jis_slot *s = w->slots + JIS_POOL_DICT_SLOT;
+	size_t need = JIS_EXTENDED_SIZE + 8 + (size < JIS_PAYLOAD_MAX ? size : JIS_PAYLOAD_MAX);
+	__u64 now;
+
+	if (__atomic_load_n(&w->mask, __ATOMIC_ACQUIRE) == &w->zero || w->dict_full ||
+	    s->end - s->position >= need)
+		return 0;
+	s->owner = w->pid;
+	now = jis_ticks(w);
+	if ((__s64)(now - s->last) < 0)
+		now = s->last;
+	return jis_packet_next(w, s, need, now) < 0 ? -EAGAIN : 0;
 }
 
 /**

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -45,6 +46,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static __thread struct {
 	struct jis_slot *slot;
 	uint32_t generation;
+	uint32_t words; /* generation of the pool that has this thread's words; 0: none */
 } mine;
 
 static void thread_ends(void *unused)
@@ -53,6 +55,9 @@ static void thread_ends(void *unused)
 
 	mine.slot = NULL;
 	pthread_mutex_lock(&client.lock);
+	if (client.opened && mine.words == client.generation)
+		jis_words_clear(&client.writer, (uint32_t)syscall(SYS_gettid));
+	mine.words = 0;
 	if (slot && client.opened && mine.generation == client.generation)
 		jis_slot_give(&client.writer, slot);
 	pthread_mutex_unlock(&client.lock);
@@ -94,6 +99,7 @@ static void fork_child(void)
 	client.opened = 0;
 	client.generation++;
 	mine.slot = NULL;
+	mine.words = 0;
 	names_free();
 	pthread_mutex_unlock(&client.lock);
 }
@@ -183,6 +189,29 @@ void jisctl_event(struct jis_writer *w, uint32_t type, int64_t value)
 		jis_write(w, slot, JIS_EV_marker, &ev, sizeof(ev));
 	else
 		jis_slot_missing(w, JIS_EV_marker);
+}
+
+int jisctl_thread_words(struct jis_writer *w, pid_t tid, const uint32_t *vm_state,
+			const uint32_t *os_state)
+{
+	pid_t self = (pid_t)syscall(SYS_gettid);
+	bool clear = !vm_state && !os_state;
+	int err = -ENOENT;
+
+	if (tid < 0)
+		return -EINVAL;
+	tid = tid ? tid : self;
+	pthread_mutex_lock(&client.lock);
+	if (client.opened && clear)
+		err = jis_words_clear(w, (uint32_t)tid);
+	else if (client.opened)
+		err = jis_words_set(w, (uint32_t)tid, vm_state, os_state);
+	if (!err && tid == self) {
+		mine.words = clear ? 0 : client.generation;
+		pthread_setspecific(client.key, &client);
+	}
+	pthread_mutex_unlock(&client.lock);
+	return err;
 }
 
 /* Finds the name, or defines it in the dictionary. The lock is held. */

@@ -13,15 +13,9 @@
 
 #define PROGRESS_EVERY (1u << 20)
 
-/* The trace is opened before the model exists; what it finds damaged until then is kept. */
+/* The trace is opened before the model exists. */
 struct model_opening {
 	struct model *m;
-	struct early {
-		const struct stream_cursor *c;
-		uint64_t begin, end;
-		const char *reason;
-	} early[64];
-	uint32_t nr;
 };
 
 static void on_packet(void *ctx, struct stream_cursor *c, const struct jis_packet_header *header)
@@ -33,6 +27,7 @@ static void on_packet(void *ctx, struct stream_cursor *c, const struct jis_packe
 		return;
 	/* In the file a packet begins at a multiple of 4 only. */
 	memcpy(&aligned, (const void *)header, sizeof(aligned));
+	trace_note_packet(o->m->trace, c);
 	model_packet(o->m, c, &aligned);
 }
 
@@ -41,13 +36,20 @@ static void on_damage(void *ctx, struct stream_cursor *c, uint64_t begin, uint64
 {
 	struct model_opening *o = ctx;
 
-	if (!c)
+	if (!o->m)
 		return;
-	if (o->m) {
-		loss_add(o->m, c, begin, end, 0, reason);
-		o->m->streams[c - o->m->stream_base].damaged = true;
-	} else if (o->nr < sizeof(o->early) / sizeof(o->early[0])) {
-		o->early[o->nr++] = (struct early){c, begin, end, reason};
+	trace_note_damage(o->m->trace, c, reason);
+	loss_add(o->m, c, begin, end, 0, reason);
+	o->m->streams[c - o->m->stream_base].damaged = true;
+}
+
+/* Streams whose files cannot be opened: all of them is missing. */
+static void unread_add(struct model *m, const struct trace *t)
+{
+	for (uint32_t i = 0; i < t->nr_streams; i++) {
+		if (t->manifest->streams[i].unread)
+			loss_add(m, &t->streams[i], t->manifest->begin, t->manifest->end, 0,
+				 "the stream's file cannot be read");
 	}
 }
 
@@ -82,9 +84,10 @@ int model_open(const char *path, const struct model_options *options, struct mod
 	err = model_new(trace->manifest, options, trace->streams, trace->nr_streams, &m);
 	if (err)
 		goto err_close;
-	for (uint32_t i = 0; i < o->nr; i++)
-		loss_add(m, o->early[i].c, o->early[i].begin, o->early[i].end, 0,
-			 o->early[i].reason);
+	err = vthreads_scan(m, trace);
+	if (err)
+		goto err_model;
+	unread_add(m, trace);
 	o->m = m;
 	m->opening = o;
 	m->trace = trace;
@@ -92,6 +95,8 @@ int model_open(const char *path, const struct model_options *options, struct mod
 	*out = m;
 	return 0;
 
+err_model:
+	model_free(m);
 err_close:
 	trace_close(trace);
 err_free:
@@ -131,8 +136,10 @@ static int feed_all(struct model *m, struct merge *merge)
 			err = progress(m);
 		if (err)
 			return err;
-		if (m->to_given && m->now >= m->info.end)
+		if (m->to_given && m->now >= m->info.end) {
+			losses_behind(m);
 			break;
+		}
 	}
 	return 0;
 }

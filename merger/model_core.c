@@ -32,6 +32,26 @@ const struct model_info *model_info(const struct model *m)
 
 /* Telling the sinks -------------------------------------------------------------------------- */
 
+/* A state that only matters to calls, or to the virtual thread on its carrier. */
+static SELDOM void emit_carried(struct model *m, uint32_t life, enum model_state_kind kind,
+				uint64_t begin, uint64_t end)
+{
+	const struct model_state out = {
+		.thread = life,
+		.kind = kind,
+		.cpu = m->lives[life].cpu,
+		.begin = begin,
+		.end = end,
+		.successor = NONE,
+		.reason = m->reasons ? reason_of(m, life, kind, begin, end) : NULL,
+	};
+
+	if (m->on_vstate.nr && m->whys[life].mounted)
+		vthread_carried(m, m->whys[life].mounted, &out);
+	if (m->methods)
+		methods_state(m, life, kind, begin, end, out.reason);
+}
+
 void emit_state(struct model *m, uint32_t life, enum model_state_kind kind, uint64_t begin,
 		uint64_t end, uint32_t successor)
 {
@@ -42,8 +62,13 @@ void emit_state(struct model *m, uint32_t life, enum model_state_kind kind, uint
 		begin = m->info.begin;
 	if (end > m->info.end)
 		end = m->info.end;
-	if (begin >= end || !(l->flags & LIFE_SELECTED) || !m->on_state.nr)
+	if (begin >= end)
 		return;
+	if (!(l->flags & LIFE_SELECTED) || !m->on_state.nr) {
+		if ((m->on_vstate.nr && m->whys[life].mounted) || m->methods)
+			emit_carried(m, life, kind, begin, end);
+		return;
+	}
 	out.thread = life;
 	out.kind = kind;
 	out.cpu = l->cpu; /* MODEL_NO_CPU unless it runs */
@@ -51,6 +76,16 @@ void emit_state(struct model *m, uint32_t life, enum model_state_kind kind, uint
 	out.end = end;
 	out.successor = successor;
 	out.preempted = (l->flags & LIFE_PREEMPTED) != 0; /* kept only while READY */
+	out.throttled = (l->flags & LIFE_THROTTLED) != 0; /* likewise */
+	out.more = m->runs_on;
+	out.in_task = m->tasks && tasks_open(m, life);
+	out.reason = NULL;
+	if (m->reasons)
+		out.reason = m->wait_reason = reason_of(m, life, kind, begin, end);
+	if (m->on_vstate.nr && m->whys[life].mounted)
+		vthread_carried(m, m->whys[life].mounted, &out);
+	if (m->methods)
+		methods_state(m, life, kind, begin, end, out.reason);
 	for (uint32_t i = 0; i < m->on_state.nr; i++) {
 		const struct model_sink *s = m->on_state.sinks[i];
 		int err = s->state(s->ctx, &out);
@@ -63,12 +98,17 @@ void emit_state(struct model *m, uint32_t life, enum model_state_kind kind, uint
 void emit_event(struct model *m, struct model_event *event)
 {
 	event->cpu = MODEL_NO_CPU;
+	event->vthread = NONE;
+	if (event->thread != NONE)
+		event->process = m->threads[event->thread].process;
+	if (event->java_tid && m->info.nr_vthreads)
+		event->vthread = vthread_row(m, event->process, event->java_tid);
 	if (event->thread != NONE) {
 		const struct life *l = &m->lives[event->thread];
 
-		if (!(l->flags & LIFE_SELECTED))
+		if (!(l->flags & LIFE_SELECTED) &&
+		    (event->vthread == NONE || !m->info.vthreads[event->vthread].selected))
 			return;
-		event->process = m->threads[event->thread].process;
 		if (l->kind == MODEL_RUNNING) {
 			event->cpu = l->cpu;
 			m->cpus[l->cpu].told = event->time;
@@ -100,7 +140,7 @@ void emit_running(struct model *m, uint64_t t)
 
 /* Tables ------------------------------------------------------------------------------------- */
 
-static bool selected(const char *wanted, const char *name, uint32_t id)
+bool name_selected(const char *wanted, const char *name, uint32_t id)
 {
 	char *end;
 	unsigned long number;
@@ -108,7 +148,7 @@ static bool selected(const char *wanted, const char *name, uint32_t id)
 	if (!wanted)
 		return true;
 	number = strtoul(wanted, &end, 10);
-	if (*wanted && !*end && number == id)
+	if (*wanted && !*end && id != NONE && number == id)
 		return true;
 	return name && strstr(name, wanted);
 }
@@ -152,7 +192,8 @@ static int tables_init(struct model *m)
 	m->lives = calloc(man->nr_threads + 1ull, sizeof(*m->lives));
 	m->known = calloc(man->nr_threads + 1ull, sizeof(*m->known));
 	m->cpus = calloc(m->info.nr_cpus, sizeof(*m->cpus));
-	if (!m->processes || !m->threads || !m->lives || !m->known || !m->cpus)
+	m->whys = calloc(man->nr_threads + 1ull, sizeof(*m->whys));
+	if (!m->processes || !m->threads || !m->lives || !m->known || !m->cpus || !m->whys)
 		return -ENOMEM;
 	if (man->nr_processes)
 		memcpy(m->processes, man->processes, man->nr_processes * sizeof(*m->processes));
@@ -165,8 +206,9 @@ static int tables_init(struct model *m)
 		t->process = process;
 		t->birth = e->birth == TIME_NONE ? 0 : clock_scale_ns(&m->scale, e->birth);
 		t->death = e->death == TIME_NONE ? TIME_NONE : clock_scale_ns(&m->scale, e->death);
-		t->selected = selected(m->options.thread, e->name ? e->name : e->comm, e->tid) &&
-			      selected(m->options.process, m->processes[process].name, e->pid);
+		t->selected =
+			name_selected(m->options.thread, e->name ? e->name : e->comm, e->tid) &&
+			name_selected(m->options.process, m->processes[process].name, e->pid);
 	}
 	m->info.nr_threads = man->nr_threads;
 	m->info.threads = m->threads;
@@ -182,6 +224,7 @@ static void states_init(struct model *m)
 		struct life *l = &m->lives[i];
 
 		l->cpu = MODEL_NO_CPU;
+		l->queue = l->cgroup = NONE;
 		l->kind =
 			m->threads[i].entry->birth == TIME_NONE ? MODEL_UNKNOWN : MODEL_NOT_CREATED;
 		if (m->threads[i].selected)
@@ -233,11 +276,18 @@ int model_new(const struct manifest *manifest, const struct model_options *optio
 	err = tables_init(m);
 	if (err)
 		goto err_free;
-	m->strings = calloc(m->info.nr_processes + 1ull, sizeof(*m->strings));
-	err = m->strings ? model_threads_init(m) : -ENOMEM;
+	m->strings = calloc(2 * (m->info.nr_processes + 1ull), sizeof(*m->strings));
+	m->runs = calloc(m->info.nr_processes + 1ull, sizeof(*m->runs));
+	err = m->strings && m->runs ? model_threads_init(m) : -ENOMEM;
+	if (!err)
+		err = calls_init(m);
+	if (!err)
+		err = conns_init(m);
 	if (err)
 		goto err_free;
 	states_init(m);
+	reasons_init(m);
+	waits_init(m);
 	err = loss_manifest(m);
 	if (err)
 		goto err_free;
@@ -253,10 +303,18 @@ void model_free(struct model *m)
 {
 	if (!m)
 		return;
+	conns_fini(m); /* before what they hang on */
 	model_threads_fini(m);
+	methods_fini(m);
+	contexts_fini(m);
 	model_java_fini(m);
+	jthreads_fini(m);
+	vthreads_fini(m);
+	calls_fini(m);
 	model_names_fini(&m->names);
+	waits_fini(m);
 	free(m->lives);
+	free(m->whys);
 	free(m->known);
 	free(m->cpus);
 	free(m->threads);
@@ -283,6 +341,7 @@ int model_begin(struct model *m, const struct model_sink *const *sinks, uint32_t
 	m->ran = true;
 	m->sinks = sinks;
 	m->nr_sinks = nr_sinks;
+	m->error = vthreads_ready(m);
 	for (uint32_t i = 0; i < nr_sinks; i++) {
 		const struct model_sink *s = sinks[i];
 		int err = s->begin ? s->begin(s->ctx, &m->info) : 0;
@@ -295,7 +354,19 @@ int model_begin(struct model *m, const struct model_sink *const *sinks, uint32_t
 		callback_add(&m->on_event, s, s->event);
 		callback_add(&m->on_running, s, s->running);
 		callback_add(&m->on_damage, s, s->damage);
+		callback_add(&m->on_wait, s, s->wait);
+		callback_add(&m->on_steal, s, s->steal);
+		callback_add(&m->on_vstate, s, s->vstate);
+		callback_add(&m->on_java_wait, s, s->java_wait);
+		callback_add(&m->on_task, s, s->task);
+		callback_add(&m->on_link, s, s->link);
+		callback_add(&m->on_connection, s, s->connection);
+		callback_add(&m->on_call_begin, s, s->call_begin);
+		callback_add(&m->on_call_end, s, s->call_end);
+		m->reasons |= s->wants_reasons || s->call_end;
 	}
+	if (m->on_call_begin.nr || m->on_call_end.nr)
+		return methods_init(m);
 	return m->error;
 }
 
@@ -314,9 +385,9 @@ int model_feed(struct model *m, const struct stream_cursor *c)
 
 	if (t < m->now)
 		t = m->now;
-	m->now = t;
 	if (t >= m->next_due)
 		loss_due(m, t);
+	m->now = t;
 	m->counts.events++;
 	switch (c->stream_class) {
 	case JIS_STREAM_KERNEL:
@@ -335,18 +406,25 @@ int model_feed(struct model *m, const struct stream_cursor *c)
 	return m->error;
 }
 
-/* All that was lost: what the manifest counts, or what the packets told where that is more. */
-static uint64_t lost_in_all(const struct model *m)
+/* All that was lost of the kernel's streams, or (@user) of processes' own: what the manifest
+ * counts, or what the packets told where that is more. Of a window: what its losses told. */
+static uint64_t lost_of(const struct model *m, bool user)
 {
 	const struct manifest *man = m->info.manifest;
 	uint64_t counted = 0, told = 0;
 
+	if (m->info.begin || m->to_given)
+		return m->window_lost[user];
 	for (uint32_t i = 0; i < man->nr_streams; i++) {
+		if ((man->streams[i].stream_class >= JIS_STREAM_USER) != user)
+			continue;
 		for (uint32_t type = 0; type < JIS_MAX_EVENT_ID; type++)
 			counted += man->streams[i].lost[type];
 	}
-	for (uint32_t i = 0; i < m->nr_streams; i++)
-		told += m->streams[i].discarded;
+	for (uint32_t i = 0; i < m->nr_streams; i++) {
+		if ((m->stream_base[i].stream_class >= JIS_STREAM_USER) == user)
+			told += m->streams[i].discarded;
+	}
 	return counted > told ? counted : told;
 }
 
@@ -355,13 +433,21 @@ int model_finish(struct model *m)
 	if (m->error)
 		return m->error;
 	loss_due(m, m->info.end);
+	for (uint32_t i = 0; i < m->info.nr_cpus; i++)
+		waits_until(m, i, m->info.end);
 	lives_finish(m);
 	cpus_finish(m);
+	vthreads_finish(m);
+	if (m->methods)
+		methods_finish(m);
+	jthreads_finish(m);
+	conns_finish(m);
 	for (uint32_t i = 0; m->nests.table && i <= m->nests.mask; i++) {
 		if (m->nests.table[i].process != NONE)
 			m->counts.unbalanced_spans += m->nests.table[i].depth;
 	}
-	m->counts.lost = lost_in_all(m);
+	m->counts.lost_user = lost_of(m, true);
+	m->counts.lost = lost_of(m, false) + m->counts.lost_user;
 	for (uint32_t i = 0; !m->error && i < m->nr_sinks; i++) {
 		if (m->sinks[i]->end)
 			m->error = m->sinks[i]->end(m->sinks[i]->ctx, &m->counts);

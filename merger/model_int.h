@@ -1,168 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of the model: what its files share, and the way for tests to feed it event by event.
- * Nothing outside of merger/ and its unit tests includes this.
- *
- * Invariant: life L is MODEL_RUNNING on CPU c exactly when cpus[c] is MODEL_CPU_TARGET with thread
- * L. So no two threads run on a CPU at once, whatever the trace says.
+ * The inside of the model: the functions its files share, and the way for tests to feed it event by
+ * event. model_data.h has what they work on. Nothing outside of merger/ and its unit tests includes
+ * this.
  */
 #ifndef JIS_MERGER_MODEL_INT_H
 #define JIS_MERGER_MODEL_INT_H
 
-#include <stddef.h>
-
-#include "model.h"
-#include "merge.h"
-#include "trace/read.h"
-
-#define NONE UINT32_MAX
-/* Kept out of the way of the few events that are nearly all of a trace. */
-#define SELDOM __attribute__((noinline, cold))
-#define TID_PAGE_BITS 12
-#define TID_PAGES 1024u /* kernel tids are below 2^22 */
-#define MAX_SPAN_DEPTH 1024u
-#define MAX_CPUS 65535u
-/* No times are beyond this, so that sums do not wrap. */
-#define TIME_MAX (UINT64_MAX / 4)
-
-enum life_flags {
-	LIFE_SELECTED = 1,
-	LIFE_PREEMPTED = 2, /* READY: taken off the CPU */
-	LIFE_RUNNABLE =
-		4, /* UNKNOWN, but on a CPU or ready since runnable_since, and not switched yet */
-	LIFE_WOKEN =
-		8, /* LIFE_RUNNABLE because of a wake-up: it ended a wait if a switch-in is next */
-	LIFE_WAKING = 16,   /* waking holds a sched_waking that no sched_wakeup has taken */
-	LIFE_BORN = 32,	    /* its fork was seen, or it was there before */
-	LIFE_KNOWN = 64,    /* in model.known */
-	LIFE_FREED = 128,   /* its sched_process_free was seen */
-	LIFE_EXITING = 256, /* its sched_process_exit was seen */
-	LIFE_SWAPPED = 512, /* its tid means life.other */
-};
-
-struct waking {
-	uint64_t time;
-	uint32_t waker, foreign, tid, context, cpu;
-	bool running;
-};
-
-/* One life of a thread: the state it is in now. */
-struct life {
-	uint64_t since; /* ns: begin of the open state */
-	uint8_t kind;
-	uint16_t flags;
-	uint32_t cpu;
-	uint64_t runnable_since;
-	uint64_t first;	       /* ns: from here on the tid means this life */
-	uint64_t next_first;   /* first of the tid's next life, TIME_NONE: this is the last */
-	uint32_t next, former; /* the tid's next and former life, or NONE */
-	uint32_t next_ns;      /* the next of the same process with the same tid inside of it */
-	uint32_t other;	       /* LIFE_SWAPPED: the life this one has exchanged tids with */
-	struct waking waking;
-};
-
-struct cpu_run {
-	uint64_t since;
-	uint64_t last_switch;
-	uint64_t told; /* when a thread was last told to run here, by a wake-up or an event */
-	enum model_occupant occupant;
-	uint32_t thread, tid; /* as in struct model_cpu */
-};
-
-/* One stream's packets so far. */
-struct stream_run {
-	uint64_t sequence, discarded, end; /* of the last packet */
-	uint64_t gap_begin, gap_end;	   /* ticks: the last interval told as lost */
-	bool seen;
-	bool damaged;	/* what the reader found before the next packet's header */
-	uint32_t owner; /* USER: life that writes, or NONE */
-};
-
-/* An interval of a kernel CPU, or of another stream, in which records are missing. */
-struct loss {
-	uint64_t begin, end, lost; /* ns */
-	uint32_t cpu, process;	   /* MODEL_NO_CPU: no kernel stream; NONE: no user stream */
-	const char *reason;
-};
-
-struct names {
-	char *text; /* all texts, one after the other */
-	size_t used, size;
-	size_t *offset; /* [1..nr] */
-	uint32_t nr, room;
-	uint32_t *table; /* open addressing, 0: empty */
-	uint32_t mask;
-};
-
-/* Open spans of one Java thread (or of one kernel thread, java_tid 0), and who that is. */
-struct nest {
-	uint64_t java_tid;
-	uint32_t process, tid; /* tid: life, for java_tid 0 */
-	uint32_t *names;
-	uint32_t depth, room;
-	uint32_t thread; /* life that had its last span event */
-	uint32_t on;	 /* life the Java thread runs on, from the dictionary, or NONE */
-};
-
-struct nests {
-	struct nest *table; /* open addressing; used: process != NONE */
-	uint32_t nr, mask;
-};
-
-/* string_def ids of one process -> names. */
-struct strings {
-	uint32_t *name;
-	uint32_t room;
-};
-
-struct callbacks {
-	const struct model_sink *sinks[16];
-	uint32_t nr;
-};
-
-struct model {
-	struct model_info info;
-	struct clock_scale scale;
-	struct model_counts counts;
-	struct model_options options;
-	int error; /* first error of a sink, or -ENOMEM; ends the run */
-	bool paused, ran;
-	bool to_given;
-
-	uint64_t now;	      /* ns; never steps back */
-	uint64_t next_due;    /* begin of the earliest loss still to come */
-	uint64_t doubt_until; /* records are missing on some CPU until then */
-
-	struct life *lives;
-	struct cpu_run *cpus;
-	struct model_thread *threads;
-	struct process_entry *processes;
-	uint32_t *tid_pages[TID_PAGES];
-	uint32_t *ns_table; /* (process, tid inside of it) -> first life */
-	uint32_t ns_mask;
-	uint32_t *foreign_of; /* foreigners sorted by tid, then time */
-	uint32_t *known;      /* lives a loss can make unknown */
-	uint32_t nr_known;
-	uint32_t nr_running; /* selected */
-
-	struct stream_run *streams;
-	const struct stream_cursor *stream_base;
-	uint32_t nr_streams;
-	struct loss *losses; /* still to come, no order */
-	uint32_t nr_losses, room_losses;
-
-	struct names names;
-	struct nests nests;
-	struct strings *strings; /* [process] */
-
-	const struct model_sink *const *sinks;
-	uint32_t nr_sinks;
-	struct callbacks on_state, on_cpu, on_wakeup, on_event, on_running, on_damage;
-
-	struct trace *trace;
-	struct model_opening *opening;
-	uint64_t bytes_done, bytes_total;
-};
+#include "model_data.h"
 
 /* model_core.c: life of a model, whatever feeds it ------------------------------------------- */
 
@@ -183,6 +28,9 @@ void model_packet(struct model *m, const struct stream_cursor *c,
 int model_feed(struct model *m, const struct stream_cursor *c);
 /* Ends all open states. Returns 0 or the first error of the run. */
 int model_finish(struct model *m);
+
+/* Does what --thread or --process @wanted pass @name or @id (NONE: it has none)? */
+bool name_selected(const char *wanted, const char *name, uint32_t id);
 
 /* model_threads.c ---------------------------------------------------------------------------- */
 
@@ -232,12 +80,22 @@ void life_leave(struct model *m, uint32_t life, enum model_state_kind kind, bool
 		uint32_t successor, uint64_t t);
 /* Evidence against the open state: counted, and what was open is UNKNOWN. */
 void life_contradict(struct model *m, uint32_t life, uint64_t t);
+/*
+ * life_unseen - @life is at work on @cpu at @t. Where it was ready, or about to be woken, and the
+ * CPU idle or unknown, the kernel has not told of the switch to it: counted, and what was open is
+ * UNKNOWN.
+ */
+void life_unseen(struct model *m, uint32_t life, uint32_t cpu, uint64_t t);
+/* Is it blocked, and has its sched_waking come? */
+bool life_waking(const struct life *l);
 /* On a CPU or ready since @t, it is not known which. */
 void life_runnable(struct model *m, uint32_t life, bool woken, uint64_t t);
 /* What a switch tells of a LIFE_RUNNABLE life: it was READY (@cpu NONE), or running on @cpu. */
 void life_resolve(struct model *m, uint32_t life, uint32_t cpu, uint64_t t);
-/* @life was seen at work on @cpu: the first evidence of one whose state is UNKNOWN. */
+/* @life was seen at work on @cpu: evidence of one whose state is UNKNOWN, or for life_unseen(). */
 void life_seen(struct model *m, uint32_t life, uint32_t cpu, uint64_t t);
+/* What @life runs is another thing from @t on. */
+void life_pass(struct model *m, uint32_t life, uint64_t t);
 void lives_unknown(struct model *m, uint32_t cpu, uint64_t t);
 void lives_finish(struct model *m);
 
@@ -266,9 +124,29 @@ static inline uint32_t thread_on_cpu(struct model *m, uint32_t cpu, uint32_t tid
 /* model_wakeups.c ---------------------------------------------------------------------------- */
 
 void wakeup_waking(struct model *m, uint32_t cpu, const struct jis_ev_sched_waking *ev, uint64_t t);
-void wakeup_ready(struct model *m, uint32_t tid, bool new_thread, uint64_t t);
-/* Tells the link of the wake-up that made @life ready at @ready. */
-void wakeup_emit(struct model *m, uint32_t life, uint64_t ready);
+/* @cpu: in whose run queue it is. */
+void wakeup_ready(struct model *m, uint32_t tid, uint32_t cpu, bool new_thread, uint64_t t);
+/* Tells the link of the wake-up that made @life ready at @ready, from a wait since @begin for
+ * @reason, NULL: not known. */
+void wakeup_emit(struct model *m, uint32_t life, uint64_t ready, const struct model_reason *reason,
+		 uint64_t begin);
+
+/* model_waits.c ------------------------------------------------------------------------------ */
+
+void waits_init(struct model *m);
+void waits_fini(struct model *m);
+/* @life has become READY in the run queue of life.queue, or is READY there no more. */
+void wait_begin(struct model *m, uint32_t life, uint64_t t);
+void wait_end(struct model *m, uint32_t life, uint64_t t);
+/* The CPU's occupant ends at @t: those who waited behind it are told. */
+void waits_until(struct model *m, uint32_t cpu, uint64_t t);
+/* A switch at @t says that @tid had the CPU; that was not known. */
+void waits_learn(struct model *m, uint32_t cpu, uint32_t tid, uint64_t t);
+void wait_migrate(struct model *m, const struct jis_ev_sched_migrate_task *ev, uint64_t t);
+void group_name(struct model *m, const struct jis_ev_cgroup_name *ev);
+void group_attach(struct model *m, uint32_t life, uint32_t number, uint64_t t);
+void group_throttle(struct model *m, const struct jis_ev_cgroup_throttle *ev, uint64_t t);
+void cpu_stolen(struct model *m, uint32_t cpu, uint64_t stolen, uint64_t t);
 
 /* model_kernel.c ----------------------------------------------------------------------------- */
 
@@ -284,6 +162,8 @@ void loss_packet(struct model *m, const struct stream_cursor *c,
 void loss_add(struct model *m, const struct stream_cursor *c, uint64_t begin, uint64_t end,
 	      uint64_t lost, const char *reason);
 void loss_record(struct model *m, const struct stream_cursor *c, uint64_t t);
+/* The window is over: streams may tell next what they lost in it. */
+void losses_behind(struct model *m);
 /* Applies what is due at @t. */
 void loss_due(struct model *m, uint64_t t);
 int loss_manifest(struct model *m);
@@ -297,10 +177,241 @@ void dict_event(struct model *m, const struct stream_cursor *c, uint64_t t);
 void model_java_fini(struct model *m);
 /* Interns @text. Returns its index, or 0 after setting m->error. */
 uint32_t name_intern(struct model *m, const char *text, size_t len);
+/* 0: there is none. */
+uint32_t name_find(const struct model *m, const char *text, size_t len);
 void model_names_fini(struct names *n);
 
-/* Telling the sinks -------------------------------------------------------------------------- */
+struct nest *nest_get(struct model *m, uint32_t process, uint64_t java_tid, uint32_t tid);
+struct nest *nest_find(const struct model *m, uint32_t process, uint64_t java_tid, uint32_t tid);
+/*
+ * Records of a Java thread, or with @java_tid 0 of kernel thread @life, are missing at @t: no span
+ * or marker of it is followed any further.
+ */
+void owner_lost(struct model *m, uint32_t process, uint64_t java_tid, uint32_t life, uint64_t t);
+uint32_t string_name(const struct model *m, uint32_t process, uint32_t id);
+/*
+ * A string_def seen before the trace is read: records that are read late tell of a time before
+ * their names were defined. An id with two meanings has none until its time comes.
+ */
+void string_ahead(struct model *m, uint32_t process, const struct jis_ev_string_def *ev);
 
+/* model_jthreads.c: Java threads and their waits --------------------------------------------- */
+
+/* Records of class USER from monitor_contended_enter on. */
+void jthread_event(struct model *m, const struct stream_cursor *c, uint64_t t);
+/* From the dictionary. @life: kernel thread it starts on, or NONE. */
+void jthread_start(struct model *m, uint32_t process, const struct jis_ev_java_thread_start *ev,
+		   uint32_t life, uint64_t t);
+void jthread_end(struct model *m, struct jthread *j, uint64_t t);
+void jthread_free(struct model *m, struct jthread *j);
+/* Records of @life are missing: nothing its Java threads said before counts any more. */
+void jthreads_lost(struct model *m, uint32_t life, uint64_t t);
+/* The same for all Java threads of @process; NONE: of all processes. */
+void jthreads_lost_all(struct model *m, uint32_t process, uint64_t t);
+/* Forgets what was said before such a loss. */
+void jthread_fresh(struct model *m, struct jthread *j, uint64_t t);
+/* The Java thread of that id; made when there is none. NULL: no memory. */
+struct jthread *jthread_get(struct model *m, uint32_t process, uint64_t java_tid);
+void jthreads_finish(struct model *m);
+void jthreads_fini(struct model *m);
+/* The wait @life is in since before @begin, as its Java threads say; NULL: none. @who: out. */
+struct jwait *jwait_of(struct model *m, uint32_t life, uint64_t begin, struct jthread **who);
+/* Is each wait of @kind of @j recorded, and would an open one be known? */
+bool jwait_told(const struct model *m, const struct jthread *j, enum jwait_kind kind);
+/* Puts what is known of @w into @r. The wait whose reason it is: @w, or the join around it. */
+struct jwait *jwait_reason(const struct model *m, struct jwait *w, const struct jthread *j,
+			   struct model_reason *r);
+
+/* A worker of pool @class_name (model_name()) has no task from @t on, or has one again. */
+void jwait_pool_begins(struct model *m, struct jthread *j, uint32_t life, uint32_t class_name,
+		       uint32_t hash, uint64_t t);
+void jwait_pool_ends(struct model *m, struct jthread *j, uint64_t t);
+
+/* model_tasks.c: tasks of executors ----------------------------------------------------------- */
+
+/* Records of class USER that tell of tasks. @j: who wrote it, on @life. */
+void task_event(struct model *m, const struct stream_cursor *c, struct jthread *j, uint32_t life,
+		uint64_t t);
+/* Forgets the open tasks of @j. */
+void tasks_drop(struct jthread *j);
+/* Records are missing: submissions of @process that have not begun may be anyone's. */
+void tasks_lost(struct model *m, uint32_t process);
+/* Is this object a pool that was told of? */
+bool tasks_pool_known(const struct model *m, uint32_t process, uint32_t class_name, uint32_t hash);
+void tasks_fini(struct model *m);
+
+/* Is a task under way on @life? */
+static inline bool tasks_open(const struct model *m, uint32_t life)
+{
+	const struct why *w = &m->whys[life];
+	const struct jthread *j = w->mounted ? w->mounted : w->java;
+
+	return j && j->tasks;
+}
+/* Has a task been submitted that is this object, and has not begun? */
+bool tasks_pending(const struct model *m, uint32_t process, uint32_t class_name, uint32_t hash);
+
+/* model_queues.c: objects that go from thread to thread --------------------------------------- */
+
+/* JIS_EV_queue_put, JIS_EV_queue_take, by @life. */
+void queue_event(struct model *m, const struct stream_cursor *c, uint32_t life, uint64_t t);
+/* Records are missing: what is in queues of @process is not known any more. */
+void queues_lost(struct model *m, uint32_t process);
+void queues_fini(struct model *m);
+
+/* model_holds.c: monitors that threads have -------------------------------------------------- */
+
+/* Records of class USER; those that tell of no monitor are passed over. To be called from the first
+ * JIS_EV_monitor_enter on, which makes m->holds. */
+void hold_event(struct model *m, const struct stream_cursor *c, uint64_t t);
+void holds_fini(struct model *m);
+
+/* model_doings.c: safepoints, heap, classes, code, allocations -------------------------------- */
+
+void doing_event(struct model *m, const struct stream_cursor *c, uint64_t t);
+/* Records of @life, or (NONE) of any thread of @process, are missing: was it told there that a
+ * collection or a safepoint has ended? */
+void doings_lost(struct model *m, uint32_t process, uint32_t life, uint64_t t);
+/* VM operation of the safepoint that @process was in at some time of [begin, end); 0: none known.
+ */
+uint32_t safepoint_during(const struct model *m, uint32_t process, uint64_t begin, uint64_t end);
+
+/* model_vlist.c: which virtual threads have rows ---------------------------------------------- */
+
+/* Adds a virtual thread to the tables; before vthreads_ready(). Times in ns. */
+int vthread_add(struct model *m, uint32_t process, uint64_t java_tid, const char *name,
+		uint64_t birth);
+void vthread_renamed(struct model *m, uint32_t process, uint64_t java_tid, const char *name);
+void vthread_died(struct model *m, uint32_t process, uint64_t java_tid, uint64_t death);
+/* Reads the dictionaries, and the streams with mounts, of a trace for virtual threads. */
+int vthreads_scan(struct model *m, const struct trace *trace);
+/* Chooses those of the window. */
+int vthreads_ready(struct model *m);
+void vthreads_fini(struct model *m);
+/* Index in info.vthreads, or NONE. */
+uint32_t vthread_row(const struct model *m, uint32_t process, uint64_t java_tid);
+
+/* model_vthreads.c: rows of virtual threads --------------------------------------------------- */
+
+void vthread_mount(struct model *m, struct jthread *j, uint32_t life, uint64_t t);
+void vthread_unmount(struct model *m, struct jthread *j, uint64_t t);
+/* An unpark of @j by Java thread @by on @waker. */
+void vthread_unparked(struct model *m, struct jthread *j, uint32_t waker, uint64_t by, uint64_t t);
+void vthread_began(struct model *m, struct jthread *j, bool born, uint64_t t);
+void vthread_ended(struct model *m, struct jthread *j, uint64_t t);
+/* What is known of @j ends at @t, without another state that is. */
+void vthread_lost(struct model *m, struct jthread *j, uint64_t t);
+/* The state of @life that carries @j has ended. */
+void vthread_carried(struct model *m, const struct jthread *j, const struct model_state *s);
+void vthreads_finish(struct model *m);
+
+/* model_calls.c: system calls and descriptors -------------------------------------------------- */
+
+int calls_init(struct model *m);
+void calls_fini(struct model *m);
+enum call_class call_class(const struct model *m, int32_t nr);
+/* Records of class KERNEL that tell of system calls, descriptors, faults and disks. */
+void call_event(struct model *m, uint32_t cpu, const struct stream_cursor *c, uint64_t t);
+/* What descriptor @fd of @process is: enum jis_fd_type; *inet: an internet socket; *name. */
+uint32_t fd_type(const struct model *m, uint32_t process, int32_t fd, bool *inet, uint32_t *name);
+
+/* The entry of @fd of @process, NULL where there is none; fd_get() makes it, NULL: no memory. */
+struct fd *fd_find(const struct model *m, uint32_t process, int32_t fd);
+struct fd *fd_get(struct model *m, uint32_t process, int32_t fd);
+
+/* model_conns.c: connections, and who serves them -------------------------------------------- */
+
+int conns_init(struct model *m);
+void conns_fini(struct model *m);
+/* Descriptor @f is told to be a socket of the internet since @since; or something else. */
+void conn_told(struct model *m, struct fd *f, const struct jis_ev_fd_socket *ev, uint64_t since,
+	       uint64_t t);
+void conn_gone(struct model *m, struct fd *f, uint64_t t);
+/* The call in whys[life], on descriptor @f (or NULL), begins, or call @nr ends with @result. */
+void conn_enter(struct model *m, uint32_t life, const struct fd *f);
+void conn_leave(struct model *m, uint32_t life, int32_t nr, int64_t result, uint64_t t);
+/*
+ * The name of the connection that ended @life's wait for descriptors of @epoll (-1: of any), where
+ * what woke it was on top of a call that sends at the other end; 0: not known.
+ */
+uint32_t conn_ended_poll(const struct model *m, uint32_t life, int32_t epoll);
+/* @life, which may be its process's last thread, exits. */
+void conns_exit(struct model *m, uint32_t life, uint64_t t);
+/* Kernel records are missing. */
+void conns_lost(struct model *m);
+void conns_finish(struct model *m);
+
+/* model_links.c ------------------------------------------------------------------------------ */
+
+/* @life, and the virtual thread on it. */
+struct model_who who_is(const struct model *m, uint32_t life);
+void link_emit(struct model *m, const struct model_link *link);
+/* The wake-up @w of a wait the woken thread told of: its waker may give it what it waits for. */
+void link_wakeup(struct model *m, const struct model_wakeup *w);
+/* Wait @w of @j has ended at @t with what it was for. */
+void link_wait(struct model *m, const struct jthread *j, const struct jwait *w, uint64_t t);
+
+/* model_methods.c: calls of traced methods --------------------------------------------------- */
+
+/* A sink wants calls. */
+int methods_init(struct model *m);
+void methods_fini(struct model *m);
+/* Records of class USER that tell of calls and of what is traced. */
+void method_event(struct model *m, const struct stream_cursor *c, uint64_t t);
+/* JIS_EV_methods_changed. */
+void methods_changed(struct model *m, uint32_t process, const struct jis_ev_methods_changed *ev,
+		     uint64_t t);
+/* @life was in @kind until @end: the open calls of who was on it are charged with it. */
+void methods_state(struct model *m, uint32_t life, enum model_state_kind kind, uint64_t begin,
+		   uint64_t end, const struct model_reason *reason);
+/* What @life does is charged up to @t: who is on it changes then. */
+void methods_sync(struct model *m, uint32_t life, uint64_t t);
+/* Virtual thread @j comes onto @life. */
+void methods_mount(struct model *m, struct jthread *j, uint32_t life, uint64_t t);
+/* The same of @j, which is on no carrier: its state ends. */
+void methods_rested(struct model *m, struct jthread *j, uint64_t t);
+/* Records of @life's own thread, or of virtual thread @j, are missing. */
+void methods_lost(struct model *m, uint32_t life, uint64_t t);
+void methods_lost_virtual(struct model *m, struct jthread *j, uint64_t t);
+/* The Java thread that has @life, or virtual thread @j, has ended. */
+void methods_ended(struct model *m, uint32_t life, uint64_t t);
+void methods_ended_virtual(struct model *m, struct jthread *j, uint64_t t);
+/* A virtual thread was on @life that was not known to be: its calls are no longer the carrier's. */
+void methods_disown(struct model *m, uint32_t life, uint64_t t);
+void methods_finish(struct model *m);
+/* model_frames.c */
+void callstack_free(struct callstack *s);
+
+/* model_contexts.c: methods and contexts ------------------------------------------------------- */
+
+void traced_method_def(struct model *m, uint32_t process, const struct jis_ev_traced_method *ev);
+/* The context of a call of @method in @parent; MODEL_NO_CONTEXT: there are too many. */
+uint32_t context_child(struct model *m, uint32_t parent, uint32_t method, bool started);
+/* The same, 0: there has been no such call yet. */
+uint32_t context_find(const struct model *m, uint32_t parent, uint32_t method, bool started);
+/* A call of it was certainly made there. */
+void context_sure(struct model *m, uint32_t context);
+void contexts_fini(struct model *m);
+
+/* model_stacks.c ----------------------------------------------------------------------------- */
+
+void method_def(struct model *m, uint32_t process, const struct jis_ev_method_def *ev);
+void stack_def(struct model *m, uint32_t process, const struct jis_ev_stack_def *ev);
+
+/* model_reason.c ----------------------------------------------------------------------------- */
+
+/* Why @life was in @kind during [begin, end): in the plain table, or in m->reason. */
+const struct model_reason *reason_of(struct model *m, uint32_t life, enum model_state_kind kind,
+				     uint64_t begin, uint64_t end);
+/* One of which nothing but its kind is known. */
+const struct model_reason *reason_plain(enum model_reason_kind kind);
+void reasons_init(struct model *m);
+static inline void model_error_count(struct model *m, enum model_error error)
+{
+	m->counts.errors[error]++;
+}
+
+/* Telling the sinks: model.c */
 void emit_state(struct model *m, uint32_t life, enum model_state_kind kind, uint64_t begin,
 		uint64_t end, uint32_t successor);
 void emit_event(struct model *m, struct model_event *event);

@@ -10,7 +10,6 @@
 
 #include "model_int.h"
 
-#define MAX_STRING_IDS (1u << 24)
 #define MAX_NESTS (1u << 24)
 
 /* Nests -------------------------------------------------------------------------------------- */
@@ -62,7 +61,7 @@ static bool nests_grow(struct nests *n)
 
 /* The nest of a Java thread, or of kernel thread @tid where @java_tid is 0; made when there is
  * none. */
-static struct nest *nest_get(struct model *m, uint32_t process, uint64_t java_tid, uint32_t tid)
+struct nest *nest_get(struct model *m, uint32_t process, uint64_t java_tid, uint32_t tid)
 {
 	struct nests *n = &m->nests;
 	struct nest *e;
@@ -80,17 +79,28 @@ static struct nest *nest_get(struct model *m, uint32_t process, uint64_t java_ti
 				   .process = process,
 				   .tid = tid,
 				   .thread = NONE,
+				   .last = NONE,
 				   .on = NONE};
 	}
 	return e;
 }
 
-/* Forgets @e: Java thread ids are never used again. */
-static void nest_delete(struct nests *n, struct nest *e)
+struct nest *nest_find(const struct model *m, uint32_t process, uint64_t java_tid, uint32_t tid)
 {
+	struct nest *e =
+		m->nests.table ? nest_slot(&m->nests, process, java_tid, java_tid ? 0 : tid) : NULL;
+
+	return e && e->process != NONE ? e : NULL;
+}
+
+/* Forgets @e: Java thread ids are never used again. */
+static void nest_delete(struct model *m, struct nest *e)
+{
+	struct nests *n = &m->nests;
 	uint32_t hole = (uint32_t)(e - n->table), i = hole;
 
 	free(e->names);
+	jthread_free(m, e->java);
 	n->nr--;
 	for (;;) {
 		uint32_t home;
@@ -130,11 +140,20 @@ static void bind(struct model *m, const struct stream_cursor *c, uint32_t tid, u
 		m->counts.unknown_threads++;
 }
 
-static uint32_t string_name(const struct model *m, uint32_t process, uint32_t id)
+/* The strings that @id is among, where it has number *@id. */
+static struct strings *strings_of(const struct model *m, uint32_t process, uint32_t *id)
 {
-	const struct strings *s = &m->strings[process];
+	bool recorder = *id & JIS_STRING_RECORDER;
 
-	return id < s->room ? s->name[id] : 0;
+	*id &= ~JIS_STRING_RECORDER;
+	return &m->strings[2 * (size_t)process + recorder];
+}
+
+uint32_t string_name(const struct model *m, uint32_t process, uint32_t id)
+{
+	const struct strings *s = strings_of(m, process, &id);
+
+	return id < s->room && s->name[id] != NONE ? s->name[id] : 0;
 }
 
 static bool nest_push(struct model *m, struct nest *n, uint32_t name)
@@ -165,6 +184,10 @@ static bool nest_pop(struct model *m, struct nest *n, uint32_t name)
 
 	while (depth && n->names[depth - 1] != name)
 		depth--;
+	if (!depth && n->cut) { /* counted at the loss */
+		n->cut--;
+		return false;
+	}
 	if (!depth) {
 		m->counts.unbalanced_spans++;
 		return false;
@@ -172,6 +195,55 @@ static bool nest_pop(struct model *m, struct nest *n, uint32_t name)
 	m->counts.unbalanced_spans += n->depth - depth;
 	n->depth = depth - 1;
 	return true;
+}
+
+static void nest_at(const struct model *m, struct nest *n, uint32_t life)
+{
+	n->last = life;
+	n->losses = life != NONE ? m->whys[life].losses : 0;
+	n->process_losses = m->runs[n->process].losses;
+}
+
+void owner_lost(struct model *m, uint32_t process, uint64_t java_tid, uint32_t life, uint64_t t)
+{
+	struct nest *n = nest_find(m, process, java_tid, life);
+	struct model_event e = {.thread = life,
+				.process = process,
+				.kind = MODEL_EVENT_SPANS_LOST,
+				.time = t,
+				.java_tid = java_tid,
+				.left = NONE};
+
+	if (!n)
+		return;
+	nest_at(m, n, n->last);
+	if (!n->depth && !n->marked)
+		return;
+	m->counts.unbalanced_spans += n->depth;
+	e.value = n->depth;
+	n->cut += n->depth;
+	n->depth = 0;
+	n->marked = false;
+	if (e.thread == NONE)
+		e.thread = n->last;
+	emit_event(m, &e);
+}
+
+/*
+ * Looks whether records of the owner of @n, which writes on @life, were missing since its last one.
+ * Where the mounts of a virtual thread are known, what its carriers lost is no matter of its own.
+ */
+static void nest_fresh(struct model *m, struct nest *n, uint32_t life, uint64_t t)
+{
+	const struct process_run *p = &m->runs[n->process];
+
+	if (n->java)
+		jthread_fresh(m, n->java, t);
+	if (n->last == NONE || (n->java && n->java->virtual && p->mounts_seen))
+		return;
+	if (m->whys[n->last].losses != n->losses ||
+	    (n->last != life && p->losses != n->process_losses))
+		owner_lost(m, n->process, n->java_tid, n->java_tid ? n->last : n->tid, t);
 }
 
 static void span_event(struct model *m, const struct stream_cursor *c, uint64_t java_tid,
@@ -183,6 +255,7 @@ static void span_event(struct model *m, const struct stream_cursor *c, uint64_t 
 
 	if (!n)
 		return;
+	nest_fresh(m, n, e.thread, t);
 	e.java_tid = java_tid;
 	e.name = string_name(m, e.process, id);
 	if (begins ? !nest_push(m, n, e.name) : !nest_pop(m, n, e.name))
@@ -193,6 +266,7 @@ static void span_event(struct model *m, const struct stream_cursor *c, uint64_t 
 	if (n->thread != e.thread && (!begins || n->depth > 1))
 		e.left = n->thread;
 	n->thread = e.thread;
+	nest_at(m, n, e.thread);
 	emit_event(m, &e);
 }
 
@@ -200,7 +274,14 @@ static void marker_event(struct model *m, const struct stream_cursor *c, uint64_
 			 uint32_t type, int64_t value, uint64_t t)
 {
 	struct model_event e = event_of(m, c, MODEL_EVENT_MARKER, t);
+	struct nest *n = java_tid ? nest_find(m, e.process, java_tid, 0)
+				  : nest_get(m, e.process, 0, e.thread);
 
+	if (n) {
+		nest_fresh(m, n, e.thread, t);
+		nest_at(m, n, e.thread);
+		n->marked = true;
+	}
 	e.java_tid = java_tid;
 	e.type = type;
 	e.value = value;
@@ -216,14 +297,43 @@ static void value_event(struct model *m, const struct stream_cursor *c, enum mod
 	emit_event(m, &e);
 }
 
+/* @number: both records have it alone. */
+static SELDOM void gc_event(struct model *m, const struct stream_cursor *c, bool begins,
+			    uint32_t number, uint64_t t)
+{
+	struct process_run *p = &m->runs[c->trace - 1];
+	bool open = p->gc_seen && p->gc_end == TIME_NONE;
+
+	if (begins && open)
+		model_error_count(m, MODEL_ERROR_GC_START);
+	/* One that was under way when recording began has no start. */
+	if (!begins && !open && p->gc_seen)
+		model_error_count(m, MODEL_ERROR_GC_FINISH);
+	/* The end of another one: when that began was not recorded. */
+	if (begins || number != p->gc_number)
+		p->gc_begin = t;
+	p->gc_end = begins ? TIME_NONE : t;
+	p->gc_number = number;
+	p->gc_life = m->streams[c - m->stream_base].owner;
+	p->gc_seen = true;
+	value_event(m, c, begins ? MODEL_EVENT_GC_START : MODEL_EVENT_GC_FINISH, number, t);
+}
+
 void user_packet(struct model *m, const struct stream_cursor *c,
 		 const struct jis_packet_header *header)
 {
+	struct stream_run *s = &m->streams[c - m->stream_base];
+	uint32_t former;
+
 	if (!c->trace || c->trace > m->info.nr_processes || !header->owner)
 		return;
-	m->streams[c - m->stream_base].owner =
-		thread_inside(m, c->trace - 1, header->owner,
-			      clock_scale_ns(&m->scale, header->timestamp_begin));
+	former = s->owner;
+	s->owner = thread_inside(m, c->trace - 1, header->owner,
+				 clock_scale_ns(&m->scale, header->timestamp_begin));
+	/* Records of its new owner may be among the missing; the former's are seen to. */
+	if (s->gap && s->owner != NONE && s->owner != former)
+		jthreads_lost(m, s->owner, m->now);
+	s->gap = false;
 }
 
 void user_event(struct model *m, const struct stream_cursor *c, uint64_t t)
@@ -232,7 +342,19 @@ void user_event(struct model *m, const struct stream_cursor *c, uint64_t t)
 
 	if (!c->trace || c->trace > m->info.nr_processes)
 		return;
+	if (m->holds || c->id == JIS_EV_monitor_enter)
+		hold_event(m, c, t);
 	switch (c->id) {
+	case JIS_EV_method_enter:
+	case JIS_EV_method_exit:
+	case JIS_EV_method_value:
+	case JIS_EV_thread_start_call:
+		if (m->methods)
+			method_event(m, c, t);
+		break;
+	case JIS_EV_method_probe:
+		method_event(m, c, t);
+		break;
 	case JIS_EV_thread_bind:
 		bind(m, c, ((const struct jis_ev_thread_bind *)p)->tid, t);
 		break;
@@ -256,12 +378,9 @@ void user_event(struct model *m, const struct stream_cursor *c, uint64_t t)
 		break;
 	}
 	case JIS_EV_gc_start:
-		value_event(m, c, MODEL_EVENT_GC_START, ((const struct jis_ev_gc_start *)p)->number,
-			    t);
-		break;
 	case JIS_EV_gc_finish:
-		value_event(m, c, MODEL_EVENT_GC_FINISH,
-			    ((const struct jis_ev_gc_finish *)p)->number, t);
+		gc_event(m, c, c->id == JIS_EV_gc_start,
+			 ((const struct jis_ev_gc_start *)p)->number, t);
 		break;
 	case JIS_EV_vm_phase:
 		value_event(m, c, MODEL_EVENT_VM_PHASE, ((const struct jis_ev_vm_phase *)p)->phase,
@@ -270,33 +389,64 @@ void user_event(struct model *m, const struct stream_cursor *c, uint64_t t)
 	case JIS_EV_lost_records:
 		loss_record(m, c, t);
 		break;
+	case JIS_EV_class_prepare:
+	case JIS_EV_heap:
+	case JIS_EV_exception:
+	case JIS_EV_allocation:
+	case JIS_EV_compiled_method:
+	case JIS_EV_safepoint_begin:
+	case JIS_EV_safepoint_reached:
+	case JIS_EV_safepoint_end:
+	case JIS_EV_class_unload:
+		doing_event(m, c, t);
+		break;
+	default:
+		jthread_event(m, c, t);
+		break;
 	}
 }
 
 /* The dictionary ----------------------------------------------------------------------------- */
 
+/* Where the name of string @id is kept; NULL: nowhere. */
+static uint32_t *string_slot(struct model *m, uint32_t process, uint32_t id)
+{
+	struct strings *s = strings_of(m, process, &id);
+	uint32_t room = s->room ? s->room : 64;
+	uint32_t *grown;
+
+	if (!id_plausible(id, &s->told))
+		return NULL;
+	if (id < s->room)
+		return &s->name[id];
+	while (room <= id)
+		room *= 2;
+	grown = realloc(s->name, room * sizeof(*grown));
+	if (!grown) {
+		m->error = -ENOMEM;
+		return NULL;
+	}
+	memset(grown + s->room, 0, (room - s->room) * sizeof(*grown));
+	s->name = grown;
+	s->room = room;
+	return &s->name[id];
+}
+
 static void string_def(struct model *m, uint32_t process, const struct jis_ev_string_def *ev)
 {
-	struct strings *s = &m->strings[process];
+	uint32_t *slot = string_slot(m, process, ev->id);
 
-	if (ev->id >= MAX_STRING_IDS)
-		return;
-	if (ev->id >= s->room) {
-		uint32_t room = s->room ? s->room : 64;
-		uint32_t *grown;
+	if (slot)
+		*slot = name_intern(m, ev->text, strlen(ev->text));
+}
 
-		while (room <= ev->id)
-			room *= 2;
-		grown = realloc(s->name, room * sizeof(*grown));
-		if (!grown) {
-			m->error = -ENOMEM;
-			return;
-		}
-		memset(grown + s->room, 0, (room - s->room) * sizeof(*grown));
-		s->name = grown;
-		s->room = room;
-	}
-	s->name[ev->id] = name_intern(m, ev->text, strlen(ev->text));
+void string_ahead(struct model *m, uint32_t process, const struct jis_ev_string_def *ev)
+{
+	uint32_t *slot = string_slot(m, process, ev->id);
+	uint32_t name = slot ? name_intern(m, ev->text, strlen(ev->text)) : 0;
+
+	if (slot)
+		*slot = !*slot || *slot == name ? name : NONE;
 }
 
 static void java_name(struct model *m, uint32_t process, uint32_t life, uint64_t java_tid,
@@ -313,11 +463,28 @@ static void java_name(struct model *m, uint32_t process, uint32_t life, uint64_t
 	emit_event(m, &e);
 }
 
+/*
+ * The thread that a Java thread starts on. What was told before a thread was first seen is its own
+ * only if the tables gave it that name: its tid may have been another's.
+ */
+static uint32_t start_life(struct model *m, uint32_t process,
+			   const struct jis_ev_java_thread_start *ev, uint64_t t)
+{
+	uint32_t life = ev->tid ? thread_inside(m, process, ev->tid, t) : NONE;
+	const struct thread_entry *e = life != NONE ? m->threads[life].entry : NULL;
+
+	if (e && e->birth == TIME_NONE && e->java_tid != ev->java_tid &&
+	    t < clock_scale_ns(&m->scale, e->first_seen))
+		return NONE;
+	return life;
+}
+
 void dict_event(struct model *m, const struct stream_cursor *c, uint64_t t)
 {
 	uint32_t process = c->trace - 1;
 	const void *p = c->payload;
 	struct nest *n;
+	uint32_t life;
 
 	if (!c->trace || c->trace > m->info.nr_processes)
 		return;
@@ -331,8 +498,11 @@ void dict_event(struct model *m, const struct stream_cursor *c, uint64_t t)
 		n = ev->java_tid ? nest_get(m, process, ev->java_tid, 0) : NULL;
 		if (!n)
 			break;
-		n->on = ev->tid ? thread_inside(m, process, ev->tid, t) : NONE;
+		life = ev->tid ? start_life(m, process, ev, t) : NONE;
+		/* A carrier keeps its own name. */
+		n->on = ev->flags & JIS_JTHREAD_VIRTUAL ? NONE : life;
 		java_name(m, process, n->on, ev->java_tid, ev->name, t);
+		jthread_start(m, process, ev, life, t);
 		break;
 	}
 	case JIS_EV_java_thread_name: {
@@ -349,21 +519,38 @@ void dict_event(struct model *m, const struct stream_cursor *c, uint64_t t)
 		n = ev->java_tid ? nest_get(m, process, ev->java_tid, 0) : NULL;
 		if (n) {
 			m->counts.unbalanced_spans += n->depth;
-			nest_delete(&m->nests, n);
+			if (n->java)
+				jthread_end(m, n->java, t);
+			nest_delete(m, n);
 		}
 		break;
 	}
+	case JIS_EV_method_def:
+		method_def(m, process, p);
+		break;
+	case JIS_EV_stack_def:
+		stack_def(m, process, p);
+		break;
+	case JIS_EV_traced_method:
+		traced_method_def(m, process, p);
+		break;
+	case JIS_EV_methods_changed:
+		if (m->methods)
+			methods_changed(m, process, p, t);
+		break;
 	}
 }
 
 void model_java_fini(struct model *m)
 {
 	for (uint32_t i = 0; m->nests.table && i <= m->nests.mask; i++) {
-		if (m->nests.table[i].process != NONE)
-			free(m->nests.table[i].names);
+		if (m->nests.table[i].process == NONE)
+			continue;
+		free(m->nests.table[i].names);
+		jthread_free(m, m->nests.table[i].java);
 	}
 	free(m->nests.table);
-	for (uint32_t i = 0; m->strings && i < m->info.nr_processes; i++)
+	for (size_t i = 0; m->strings && i < 2 * (size_t)m->info.nr_processes; i++)
 		free(m->strings[i].name);
 	free(m->strings);
 }

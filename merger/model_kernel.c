@@ -109,6 +109,7 @@ static SELDOM void dumped(struct model *m, const struct jis_ev_thread_state *ev,
 	/* Read a moment before it was stamped: what was recorded since is newer. */
 	if (l->kind != MODEL_UNKNOWN || l->flags & LIFE_RUNNABLE)
 		return;
+	l->queue = ev->cpu < m->info.nr_cpus ? ev->cpu : NONE;
 	switch (ev->state & JIS_TASK_STATE_MASK) {
 	case JIS_TASK_RUNNING:
 		life_runnable(m, life, false, t);
@@ -141,11 +142,29 @@ static SELDOM void exiting(struct model *m, uint32_t cpu,
 	}
 	m->lives[life].flags |= LIFE_EXITING;
 	life_seen(m, life, cpu, t);
+	conns_exit(m, life, t);
 }
 
 static SELDOM void renamed(struct model *m, const struct jis_ev_task_rename *ev, uint64_t t)
 {
 	text_event(m, MODEL_EVENT_RENAME, thread_at(m, ev->tid, t), ev->comm, t);
+}
+
+static SELDOM void attached(struct model *m, const struct jis_ev_cgroup_attach *ev, uint64_t t)
+{
+	uint32_t life = thread_at(m, ev->tid, t);
+
+	if (life == NONE)
+		m->counts.unknown_threads++;
+	else
+		group_attach(m, life, ev->cgroup, t);
+}
+
+/* Both kinds of wake-up have the same fields. */
+static void woken(struct model *m, const struct jis_ev_sched_wakeup *ev, bool new_thread,
+		  uint64_t t)
+{
+	wakeup_ready(m, ev->tid, ev->target_cpu, new_thread, t);
 }
 
 void kernel_event(struct model *m, const struct stream_cursor *c, uint64_t t)
@@ -163,10 +182,10 @@ void kernel_event(struct model *m, const struct stream_cursor *c, uint64_t t)
 		wakeup_waking(m, cpu, p, t);
 		break;
 	case JIS_EV_sched_wakeup:
-		wakeup_ready(m, ((const struct jis_ev_sched_wakeup *)p)->tid, false, t);
+		woken(m, p, false, t);
 		break;
 	case JIS_EV_sched_wakeup_new:
-		wakeup_ready(m, ((const struct jis_ev_sched_wakeup_new *)p)->tid, true, t);
+		woken(m, p, true, t);
 		break;
 	case JIS_EV_sched_process_fork:
 		forked(m, cpu, p, t);
@@ -186,8 +205,26 @@ void kernel_event(struct model *m, const struct stream_cursor *c, uint64_t t)
 	case JIS_EV_thread_state:
 		dumped(m, p, t);
 		break;
+	case JIS_EV_sched_migrate_task:
+		wait_migrate(m, p, t);
+		break;
+	case JIS_EV_cpu_steal:
+		cpu_stolen(m, cpu, ((const struct jis_ev_cpu_steal *)p)->stolen, t);
+		break;
+	case JIS_EV_cgroup_name:
+		group_name(m, p);
+		break;
+	case JIS_EV_cgroup_attach:
+		attached(m, p, t);
+		break;
+	case JIS_EV_cgroup_throttle:
+		group_throttle(m, p, t);
+		break;
 	case JIS_EV_lost_records:
 		loss_record(m, c, t);
+		break;
+	default:
+		call_event(m, cpu, c, t);
 		break;
 	}
 }
@@ -209,6 +246,9 @@ static SELDOM void marked(struct model *m, uint32_t mark, uint64_t t)
 		lives_unknown(m, MODEL_NO_CPU, t);
 		for (uint32_t i = 0; i < m->info.nr_cpus; i++)
 			cpu_set(m, i, MODEL_CPU_UNKNOWN, NONE, 0, t);
+		for (uint32_t i = 0; i < m->info.nr_cpus; i++)
+			m->cpus[i].steal_told = false;
+		jthreads_lost_all(m, NONE, t);
 		m->paused = true;
 	} else if (mark == JIS_MARK_RESUME) {
 		m->paused = false;

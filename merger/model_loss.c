@@ -10,6 +10,40 @@
 
 #include "model_int.h"
 
+static bool is_before(const struct loss *a, const struct loss *b)
+{
+	return a->begin != b->begin ? a->begin < b->begin : a->number < b->number;
+}
+
+/* Moves losses[@at] up to its place among those above it. */
+static void heap_up(struct loss *heap, uint32_t at)
+{
+	const struct loss moved = heap[at];
+
+	for (uint32_t up; at && is_before(&moved, &heap[up = (at - 1) / 2]); at = up)
+		heap[at] = heap[up];
+	heap[at] = moved;
+}
+
+/* Moves losses[0], one of @nr, down to its place. */
+static void heap_down(struct loss *heap, uint32_t nr)
+{
+	const struct loss moved = heap[0];
+	uint64_t at = 0;
+
+	for (;;) {
+		uint64_t child = 2 * at + 1;
+
+		if (child + 1 < nr && is_before(&heap[child + 1], &heap[child]))
+			child++;
+		if (child >= nr || !is_before(&heap[child], &moved))
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = moved;
+}
+
 static bool loss_push(struct model *m, const struct loss *loss)
 {
 	if (m->nr_losses == m->room_losses) {
@@ -23,9 +57,10 @@ static bool loss_push(struct model *m, const struct loss *loss)
 		m->losses = grown;
 		m->room_losses = room;
 	}
-	m->losses[m->nr_losses++] = *loss;
-	if (loss->begin < m->next_due)
-		m->next_due = loss->begin;
+	m->losses[m->nr_losses] = *loss;
+	m->losses[m->nr_losses].number = m->told_losses++;
+	heap_up(m->losses, m->nr_losses++);
+	m->next_due = m->losses->begin;
 	return true;
 }
 
@@ -37,18 +72,26 @@ static void loss_push_ticks(struct model *m, struct loss *loss, uint64_t begin, 
 		loss->end = TIME_MAX;
 	if (loss->begin > loss->end)
 		loss->begin = loss->end;
+	if (loss->begin > m->info.end && !m->to_given) /* behind the end, but told */
+		loss->begin = m->info.end;
 	loss_push(m, loss);
 }
 
 void loss_add(struct model *m, const struct stream_cursor *c, uint64_t begin, uint64_t end,
 	      uint64_t lost, const char *reason)
 {
-	struct loss loss = {.lost = lost, .cpu = MODEL_NO_CPU, .process = NONE, .reason = reason};
+	struct loss loss = {.lost = lost,
+			    .cpu = MODEL_NO_CPU,
+			    .process = NONE,
+			    .owner = NONE,
+			    .reason = reason};
 
 	if (c->stream_class == JIS_STREAM_KERNEL)
 		loss.cpu = c->instance < m->info.nr_cpus ? (uint32_t)c->instance : MODEL_NO_CPU;
 	else if (c->stream_class != JIS_STREAM_RECORDER && c->trace)
 		loss.process = c->trace - 1;
+	if (c->stream_class == JIS_STREAM_USER)
+		loss.owner = m->streams[c - m->stream_base].owner;
 	loss_push_ticks(m, &loss, begin, end);
 }
 
@@ -75,6 +118,7 @@ void loss_packet(struct model *m, const struct stream_cursor *c,
 		loss_add(m, c, from, header->timestamp_begin, lost,
 			 gap ? "packets missing" : "records lost");
 	}
+	s->gap = discarded > before || gap || s->damaged;
 	s->seen = true;
 	s->sequence = header->packet_seq;
 	s->damaged = false;
@@ -98,16 +142,54 @@ void loss_record(struct model *m, const struct stream_cursor *c, uint64_t t)
 	loss_due(m, t);
 }
 
-static void loss_apply(struct model *m, const struct loss *loss)
+void losses_behind(struct model *m)
+{
+	for (uint32_t i = 0; i < m->nr_streams; i++) {
+		const struct stream_cursor *c = &m->stream_base[i];
+
+		if (c->payload && c->id == JIS_EV_lost_records)
+			loss_record(m, c, m->now);
+	}
+}
+
+/* Does it touch the window? One without length may lie at either edge. */
+static bool is_shown(const struct model *m, const struct loss *loss)
+{
+	const struct model_info *w = &m->info;
+
+	if (loss->end < w->begin || (loss->end == w->begin && loss->begin < w->begin))
+		return false;
+	return !m->to_given || loss->begin < w->end ||
+	       (loss->begin == w->end && loss->end == w->end);
+}
+
+static void damage_tell(struct model *m, const struct loss *loss)
 {
 	const struct model_damage out = {
 		.cpu = loss->cpu,
 		.process = loss->process,
-		.begin = loss->begin,
+		.begin = loss->begin > m->info.begin ? loss->begin : m->info.begin,
 		.end = loss->end < m->info.end ? loss->end : m->info.end,
 		.lost = loss->lost,
+		.known = loss->known,
 		.reason = loss->reason,
 	};
+
+	if (!is_shown(m, loss))
+		return;
+	m->window_lost[loss->process != NONE] += loss->lost;
+	for (uint32_t i = 0; i < m->on_damage.nr; i++) {
+		const struct model_sink *s = m->on_damage.sinks[i];
+		int err = s->damage(s->ctx, &out);
+
+		if (err && !m->error)
+			m->error = err;
+	}
+}
+
+static void loss_apply(struct model *m, const struct loss *loss)
+{
+	uint64_t t = loss->begin > m->now ? loss->begin : m->now;
 
 	if (loss->cpu != MODEL_NO_CPU) {
 		struct cpu_run *c = &m->cpus[loss->cpu];
@@ -121,59 +203,102 @@ static void loss_apply(struct model *m, const struct loss *loss)
 		if (loss->end > m->doubt_until)
 			m->doubt_until = loss->end;
 	}
-	for (uint32_t i = 0; i < m->on_damage.nr; i++) {
-		const struct model_sink *s = m->on_damage.sinks[i];
-		int err = s->damage(s->ctx, &out);
-
-		if (err && !m->error)
-			m->error = err;
-	}
+	if (loss->owner != NONE)
+		jthreads_lost(m, loss->owner, t);
+	else if (loss->process != NONE)
+		doings_lost(m, loss->process, NONE, t);
+	damage_tell(m, loss);
 }
 
 void loss_due(struct model *m, uint64_t t)
 {
 	while (m->next_due <= t) {
-		struct loss loss;
-		uint32_t first = 0;
+		const struct loss loss = m->losses[0];
 
-		for (uint32_t i = 1; i < m->nr_losses; i++) {
-			if (m->losses[i].begin < m->losses[first].begin)
-				first = i;
-		}
-		loss = m->losses[first];
-		m->losses[first] = m->losses[--m->nr_losses];
-		m->next_due = TIME_NONE;
-		for (uint32_t i = 0; i < m->nr_losses; i++) {
-			if (m->losses[i].begin < m->next_due)
-				m->next_due = m->losses[i].begin;
-		}
+		m->losses[0] = m->losses[--m->nr_losses];
+		if (m->nr_losses)
+			heap_down(m->losses, m->nr_losses);
+		m->next_due = m->nr_losses ? m->losses->begin : TIME_NONE;
 		loss_apply(m, &loss);
 	}
 }
 
-/* The stream entry of @path, or NULL. */
-static const struct stream_entry *stream_of(const struct manifest *man, const char *path)
+static int path_compare(const void *a, const void *b)
 {
-	for (uint32_t i = 0; path && i < man->nr_streams; i++) {
-		if (man->streams[i].path && !strcmp(man->streams[i].path, path))
-			return &man->streams[i];
+	const struct stream_entry *const *x = a, *const *y = b;
+
+	return strcmp((*x)->path, (*y)->path);
+}
+
+/* The streams of @man by path; *nr: how many. NULL without memory. */
+static const struct stream_entry **streams_sorted(const struct manifest *man, uint32_t *nr)
+{
+	const struct stream_entry **list = calloc(man->nr_streams + 1ull, sizeof(*list));
+
+	*nr = 0;
+	for (uint32_t i = 0; list && i < man->nr_streams; i++) {
+		if (man->streams[i].path)
+			list[(*nr)++] = &man->streams[i];
 	}
-	return NULL;
+	if (list)
+		qsort(list, *nr, sizeof(*list), path_compare);
+	return list;
+}
+
+/* The stream entry of @path, or NULL. */
+static const struct stream_entry *stream_of(const struct stream_entry **sorted, uint32_t nr,
+					    const char *path)
+{
+	const struct stream_entry wanted = {.path = (char *)(uintptr_t)path};
+	const struct stream_entry *key = &wanted, **found;
+
+	found = path ? bsearch(&key, sorted, nr, sizeof(*sorted), path_compare) : NULL;
+	return found ? *found : NULL;
+}
+
+/* The process whose stream @s is, or NONE: its path's directory tells. */
+static uint32_t process_of(const struct manifest *man, const struct stream_entry *s)
+{
+	size_t n = strcspn(s->path, "/");
+
+	if (s->stream_class != JIS_STREAM_USER && s->stream_class != JIS_STREAM_DICT)
+		return NONE;
+	for (uint32_t i = 0; i < man->nr_processes; i++) {
+		const char *directory = man->processes[i].directory;
+
+		if (directory && strlen(directory) == n && !memcmp(directory, s->path, n))
+			return i;
+	}
+	return NONE;
 }
 
 /* What recorder and recovery already know to be damaged. */
 int loss_manifest(struct model *m)
 {
 	const struct manifest *man = m->info.manifest;
+	const struct stream_entry **sorted;
+	uint32_t nr;
 
+	if (!man->nr_damages)
+		return 0;
+	sorted = streams_sorted(man, &nr);
+	if (!sorted)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < man->nr_damages; i++) {
 		const struct damage_entry *d = &man->damages[i];
-		const struct stream_entry *s = stream_of(man, d->path);
-		struct loss loss = {.cpu = MODEL_NO_CPU, .process = NONE, .reason = d->reason};
+		const struct stream_entry *s = stream_of(sorted, nr, d->path);
+		struct loss loss = {.cpu = MODEL_NO_CPU,
+				    .process = NONE,
+				    .known = true,
+				    .owner = NONE,
+				    .reason = d->reason};
 
 		if (s && s->stream_class == JIS_STREAM_KERNEL && s->instance < m->info.nr_cpus)
 			loss.cpu = (uint32_t)s->instance;
+		if (s)
+			loss.process = process_of(man, s);
 		loss_push_ticks(m, &loss, d->begin, d->end);
 	}
+	free(sorted);
 	return m->error;
 }

@@ -76,6 +76,11 @@ static int names_room(struct names *n, size_t len)
 	return 0;
 }
 
+uint32_t name_find(const struct model *m, const char *text, size_t len)
+{
+	return m->names.table ? *names_slot(&m->names, text, len) : 0;
+}
+
 uint32_t name_intern(struct model *m, const char *text, size_t len)
 {
 	struct names *n = &m->names;

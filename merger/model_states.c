@@ -43,14 +43,18 @@ static void life_begin(struct model *m, uint32_t life, enum model_state_kind kin
 {
 	struct life *l = &m->lives[life];
 
+	if (l->flags & LIFE_QUEUED)
+		wait_end(m, life, t);
 	l->kind = kind;
 	l->cpu = MODEL_NO_CPU;
 	l->since = t;
 	l->flags &= ~(LIFE_PREEMPTED | LIFE_RUNNABLE | LIFE_WOKEN);
 	/* No branch: which it is, is not to be foretold. */
-	l->flags |= LIFE_PREEMPTED * (preempted & (kind == MODEL_READY));
+	l->flags |= (uint16_t)(LIFE_PREEMPTED * (preempted & (kind == MODEL_READY)));
 	if (kind != MODEL_UNKNOWN && kind != MODEL_EXITED)
 		life_list(m, life);
+	if (kind == MODEL_READY && l->queue != NONE)
+		wait_begin(m, life, t);
 }
 
 void life_leave(struct model *m, uint32_t life, enum model_state_kind kind, bool preempted,
@@ -102,13 +106,15 @@ void life_run(struct model *m, uint32_t life, uint32_t cpu, uint32_t tid, uint64
 	}
 }
 
-void life_contradict(struct model *m, uint32_t life, uint64_t t)
+/* The open state turned out to be wrong: from its begin on nothing is known. */
+static void life_doubt(struct model *m, uint32_t life, uint64_t t)
 {
 	struct life *l = &m->lives[life];
 
-	m->counts.contradictions++;
 	if (l->kind == MODEL_UNKNOWN)
 		return;
+	if (l->flags & LIFE_QUEUED)
+		wait_end(m, life, l->waited); /* what was not told yet is not */
 	if (l->kind == MODEL_RUNNING) {
 		cpu_doubt(m, l->cpu);
 		if (life_is(l, LIFE_SELECTED)) {
@@ -119,6 +125,49 @@ void life_contradict(struct model *m, uint32_t life, uint64_t t)
 	l->kind = MODEL_UNKNOWN;
 	l->cpu = MODEL_NO_CPU;
 	l->flags &= ~(LIFE_PREEMPTED | LIFE_RUNNABLE | LIFE_WOKEN);
+}
+
+void life_contradict(struct model *m, uint32_t life, uint64_t t)
+{
+	m->counts.contradictions++;
+	life_doubt(m, life, t);
+}
+
+bool life_waking(const struct life *l)
+{
+	return (l->kind == MODEL_BLOCKED_INTERRUPTIBLE ||
+		l->kind == MODEL_BLOCKED_UNINTERRUPTIBLE) &&
+	       life_is(l, LIFE_WAKING) && l->waking.time > l->since;
+}
+
+/* Its sched_waking came, and no sched_wakeup: the wait has ended then, as the thread went on. */
+static SELDOM void life_woken_unseen(struct model *m, uint32_t life)
+{
+	struct life *l = &m->lives[life];
+	uint64_t begin = l->since, woken = l->waking.time;
+
+	m->counts.wakeups++;
+	m->wait_reason = NULL;
+	l->queue = NONE;
+	life_leave(m, life, MODEL_READY, false, NONE, woken);
+	wakeup_emit(m, life, woken, m->wait_reason, begin);
+}
+
+SELDOM void life_unseen(struct model *m, uint32_t life, uint32_t cpu, uint64_t t)
+{
+	struct life *l = &m->lives[life];
+
+	if (m->paused || m->cpus[cpu].occupant == MODEL_CPU_TARGET ||
+	    m->cpus[cpu].occupant == MODEL_CPU_FOREIGN)
+		return;
+	if (life_waking(l))
+		life_woken_unseen(m, life);
+	if (l->kind != MODEL_READY)
+		return;
+	m->counts.unseen_switches++;
+	if (m->cpus[cpu].occupant == MODEL_CPU_IDLE)
+		cpu_doubt(m, cpu);
+	life_doubt(m, life, t);
 }
 
 void life_runnable(struct model *m, uint32_t life, bool woken, uint64_t t)
@@ -142,7 +191,7 @@ void life_resolve(struct model *m, uint32_t life, uint32_t cpu, uint64_t t)
 	if (cpu == MODEL_NO_CPU) {
 		if (life_is(l, LIFE_WOKEN)) {
 			m->counts.wakeups++;
-			wakeup_emit(m, life, since);
+			wakeup_emit(m, life, since, NULL, since);
 		}
 		emit_state(m, life, MODEL_UNKNOWN, l->since, since, NONE);
 		life_begin(m, life, MODEL_READY, false, since);
@@ -166,11 +215,27 @@ void life_seen(struct model *m, uint32_t life, uint32_t cpu, uint64_t t)
 {
 	struct life *l = &m->lives[life];
 
+	if (l->kind == MODEL_RUNNING)
+		return;
+	if (l->kind != MODEL_UNKNOWN)
+		life_unseen(m, life, cpu, t);
 	if (l->kind != MODEL_UNKNOWN || m->cpus[cpu].occupant != MODEL_CPU_UNKNOWN || m->paused)
 		return;
 	if (life_is(l, LIFE_RUNNABLE))
 		life_resolve(m, life, cpu, t);
 	life_run(m, life, cpu, m->threads[life].entry->tid, t);
+}
+
+void life_pass(struct model *m, uint32_t life, uint64_t t)
+{
+	struct life *l = &m->lives[life];
+
+	if (l->kind != MODEL_RUNNING || t <= l->since)
+		return;
+	m->runs_on = true;
+	emit_state(m, life, MODEL_RUNNING, l->since, t, NONE);
+	m->runs_on = false;
+	l->since = t;
 }
 
 /*
@@ -192,8 +257,11 @@ void lives_unknown(struct model *m, uint32_t cpu, uint64_t t)
 		l->flags &= ~LIFE_KNOWN;
 		if (l->kind != MODEL_EXITED)
 			life_set(m, life, MODEL_UNKNOWN, false, t > l->since ? t : l->since);
+		m->whys[life].call = JIS_SYSCALL_NONE;
+		m->whys[life].flags = 0;
 	}
 	m->nr_known = kept;
+	conns_lost(m);
 }
 
 /* A thread whose end is in the tables but was not seen as a switch-out is known to be gone then. */

@@ -91,7 +91,8 @@ uint32_t thread_advance(struct model *m, uint32_t life, uint64_t t)
 		 * come: under another tid, where an exec has taken this one. */
 		if (l->kind != MODEL_EXITED && l->kind != MODEL_RUNNING &&
 		    !(l->kind == MODEL_READY && l->flags & LIFE_EXITING && exec_born(m, life)))
-			life_set(m, former, MODEL_EXITED, false, m->lives[life].first);
+			life_set(m, former, MODEL_EXITED, false,
+				 m->lives[life].first > l->since ? m->lives[life].first : l->since);
 	}
 	*tid_slot(m, tid) = life;
 	return life;

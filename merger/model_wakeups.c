@@ -10,8 +10,7 @@ static bool waker_runs(struct model *m, uint32_t waker, uint32_t cpu, uint64_t t
 {
 	const struct life *l = &m->lives[waker];
 
-	if (l->kind == MODEL_UNKNOWN)
-		life_seen(m, waker, cpu, t);
+	life_seen(m, waker, cpu, t);
 	if (l->kind == MODEL_RUNNING && l->cpu == cpu) {
 		m->cpus[cpu].told = t;
 		return true;
@@ -54,7 +53,8 @@ void wakeup_waking(struct model *m, uint32_t cpu, const struct jis_ev_sched_waki
 	};
 }
 
-void wakeup_emit(struct model *m, uint32_t life, uint64_t ready)
+void wakeup_emit(struct model *m, uint32_t life, uint64_t ready, const struct model_reason *reason,
+		 uint64_t begin)
 {
 	struct life *l = &m->lives[life];
 	const struct waking *w = &l->waking;
@@ -62,17 +62,22 @@ void wakeup_emit(struct model *m, uint32_t life, uint64_t ready)
 		.thread = life,
 		.waker = w->waker,
 		.waker_foreign = w->foreign,
+		.waker_vthread = w->waker != NONE ? who_is(m, w->waker).vthread : NONE,
 		.waker_tid = w->tid,
 		.context = w->context,
 		.waker_cpu = w->cpu,
 		.waker_running = w->running,
 		.waking = w->time,
 		.ready = ready,
+		.wait_begin = begin,
+		.reason = reason,
 	};
 
 	if (!(l->flags & LIFE_WAKING))
 		return;
 	l->flags &= ~LIFE_WAKING;
+	if (m->on_link.nr)
+		link_wakeup(m, &out);
 	if (!(l->flags & LIFE_SELECTED) || out.waking < m->info.begin || ready > m->info.end)
 		return;
 	for (uint32_t i = 0; i < m->on_wakeup.nr; i++) {
@@ -84,7 +89,7 @@ void wakeup_emit(struct model *m, uint32_t life, uint64_t ready)
 	}
 }
 
-void wakeup_ready(struct model *m, uint32_t tid, bool new_thread, uint64_t t)
+void wakeup_ready(struct model *m, uint32_t tid, uint32_t cpu, bool new_thread, uint64_t t)
 {
 	uint32_t life = thread_at(m, tid, t);
 	struct life *l;
@@ -94,10 +99,15 @@ void wakeup_ready(struct model *m, uint32_t tid, bool new_thread, uint64_t t)
 		return;
 	}
 	l = &m->lives[life];
+	if (l->kind != MODEL_RUNNING && l->kind != MODEL_READY)
+		l->queue = cpu < m->info.nr_cpus ? cpu : NONE;
 	if (l->kind >= MODEL_BLOCKED_INTERRUPTIBLE && l->kind <= MODEL_STOPPED) {
+		uint64_t begin = l->since;
+
 		m->counts.wakeups++;
+		m->wait_reason = NULL;
 		life_leave(m, life, MODEL_READY, false, NONE, t);
-		wakeup_emit(m, life, t);
+		wakeup_emit(m, life, t, m->wait_reason, begin);
 		return;
 	}
 	switch ((enum model_state_kind)l->kind) {

@@ -105,6 +105,12 @@ static void sink_init(struct paraver *p)
 	p->sink.begin = on_begin;
 	p->sink.state = prv_state;
 	p->sink.event = prv_event;
+	p->sink.vstate = prv_vstate;
+	p->sink.task = prv_task;
+	p->sink.link = prv_link;
+	p->sink.call_begin = prv_call_begin;
+	p->sink.call_end = prv_call_end;
+	p->sink.wants_reasons = true;
 	p->sink.end = on_end;
 	if (p->options.wakeups != PARAVER_WAKEUPS_NONE)
 		p->sink.wakeup = prv_wakeup;

@@ -4,8 +4,8 @@
  * memory grows with threads and names, not with events. docs/paraver.md says what is shown how.
  *
  * Objects: one node with all CPUs. Application 1 is what was traced: a task each process, a row
- * each thread. Application 2, where asked for, has a row each CPU: what held it, and the sender of
- * wake-ups that came from no traced thread.
+ * each thread, then one each virtual thread. Application 2, where asked for, has a row each CPU:
+ * what held it, and the sender of wake-ups that came from no traced thread.
  */
 #ifndef JIS_PARAVER_H
 #define JIS_PARAVER_H
@@ -25,20 +25,61 @@ enum paraver_state {
 	PARAVER_UNKNOWN = 34,
 	PARAVER_CPU_OTHER = 35,	 /* CPU rows: held by a thread that was not traced */
 	PARAVER_CPU_TARGET = 36, /* CPU rows: held by a traced thread */
+	PARAVER_THROTTLED = 37,	 /* ready, but its cgroup's quota is used up */
+	PARAVER_TO_MOUNT = 38,	 /* a virtual thread that waits for a carrier */
+	PARAVER_CARRIED = 39,	 /* a virtual thread that runs: the CPU is its carrier's */
+	/* Blocked, and why: + enum model_reason_kind - MODEL_WAIT_UNKNOWN, which itself is 9. */
+	PARAVER_WAIT = 40,
 };
 
 /* Event types: 77000000-77099999 are used by no other tool; 48000001 is Extrae's. */
 enum paraver_type {
 	PARAVER_TYPE_GC = 48000001,	 /* 1 collection, 0 none */
+	PARAVER_TYPE_METHOD = 60000019,	 /* Extrae's too: method called, 0: the innermost ends */
 	PARAVER_TYPE_BLOCKED = 77000001, /* 2 uninterruptible, 3 stopped; 0 other: interruptible */
-	PARAVER_TYPE_CPU_THREAD = 77000002,  /* CPU rows, all switches: tid, 0 none */
+	PARAVER_TYPE_CPU_THREAD = 77000002,  /* CPU rows, where known: tid, 0 none */
 	PARAVER_TYPE_VM_PHASE = 77000003,    /* enum jis_vm_phase */
 	PARAVER_TYPE_NAME = 77000004,	     /* the thread's name from here on */
 	PARAVER_TYPE_EXEC = 77000005,	     /* the program from here on */
+	PARAVER_TYPE_RUN = 77000006,	     /* what it runs: enum model_reason_kind */
+	PARAVER_TYPE_SYSCALL = 77000007,     /* recorded call it is in: number + 1, 0 none */
 	PARAVER_TYPE_SPAN = 77000010,	     /* innermost open span, 0 none */
-	PARAVER_TYPE_MARKER = 77010000,	     /* + the marker's type, for types below 50000 */
-	PARAVER_TYPE_MARKER_HIGH = 77060000, /* + order of first use, for other types */
-	PARAVER_TYPE_MARKER_REST = 77099999, /* those for which no number was left */
+	PARAVER_TYPE_OBJECT = 77000011,	     /* class of the object waited for, 0 none */
+	PARAVER_TYPE_HASH = 77000012,	     /* its identity hash */
+	PARAVER_TYPE_OWNER = 77000013,	     /* who had it when the wait began: row, from 1 */
+	PARAVER_TYPE_PEER = 77000014,	     /* peer, file, path waited for, 0 none */
+	PARAVER_TYPE_MOUNTED = 77000015,     /* virtual thread on this carrier: row, from 1 */
+	PARAVER_TYPE_PINNED = 77000016,	     /* 1: a virtual thread waits and keeps its carrier */
+	PARAVER_TYPE_LOCK_TAKEN = 77000020,  /* from its release until the thread has it: class */
+	PARAVER_TYPE_SOCKET_FROM = 77000021, /* from poll or accept until it reads: giver's row */
+	PARAVER_TYPE_CONNECTION = 77000022,  /* number of the one used last, 0 none */
+	PARAVER_TYPE_TASK = 77000030,	     /* class of the executor's task it runs, 0 none */
+	PARAVER_TYPE_POOL = 77000031,	     /* class of that task's pool */
+	PARAVER_TYPE_SAFEPOINT = 77000040,   /* VM operation threads stand still for; 0 none */
+	PARAVER_TYPE_SAFEPOINT_PHASE = 77000041, /* 1 asked for, 2 reached, 0 none */
+	PARAVER_TYPE_HEAP_USED = 77000042,	 /* bytes, at collections */
+	PARAVER_TYPE_HEAP_COMMITTED = 77000043,
+	PARAVER_TYPE_CLASS_LOAD = 77000044, /* class; so the next ones */
+	PARAVER_TYPE_CLASS_UNLOAD = 77000045,
+	PARAVER_TYPE_EXCEPTION = 77000046,
+	PARAVER_TYPE_EXCEPTION_AT = 77000047, /* method that throws it */
+	PARAVER_TYPE_ALLOCATION = 77000048,   /* class of a sampled object */
+	PARAVER_TYPE_ALLOCATION_SIZE = 77000049,
+	PARAVER_TYPE_COMPILED = 77000050,      /* method */
+	PARAVER_TYPE_COMPILED_SIZE = 77000051, /* bytes of code */
+	PARAVER_TYPE_MARKER = 77010000,	       /* + the marker's type, for types below 50000 */
+	PARAVER_TYPE_MARKER_HIGH = 77060000,   /* + order of first use, for other types */
+	PARAVER_TYPE_MARKER_REST = 77099999,   /* those for which no number was left */
+};
+
+/* Value of PARAVER_TYPE_METHOD for a method that was never told of. */
+#define PARAVER_METHOD_UNKNOWN INT32_MAX
+
+/* Tags of communications; below: wake-ups, by enum jis_waker_context, and 5 unparks. */
+enum paraver_tag {
+	PARAVER_TAG_UNPARK = 5,
+	PARAVER_TAG_TASK = 10, /* a task, from who submitted it to who runs it */
+	PARAVER_TAG_LINK = 10, /* + enum model_link_kind, whose first, wake-ups, has none here */
 };
 
 enum paraver_wakeups {

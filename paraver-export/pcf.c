@@ -21,6 +21,7 @@ static const struct {
 	{PARAVER_UNKNOWN, "Unknown", "{128,128,128}"},
 	{PARAVER_CPU_OTHER, "CPU held by a thread that was not traced", "{210,180,140}"},
 	{PARAVER_CPU_TARGET, "CPU held by a traced thread", "{70,70,200}"},
+	{PARAVER_THROTTLED, "Ready, but the cgroup's CPU quota is used up", "{255,105,0}"},
 };
 
 int markers_init(struct paraver *p)
@@ -75,7 +76,8 @@ static void value(FILE *f, uint32_t number, const char *label)
 
 static void write_names(const struct paraver *p, FILE *f)
 {
-	if (!p->used_span && !p->used_name && !p->used_exec)
+	if (!p->used_span && !p->used_name && !p->used_exec && !p->used_object && !p->used_peer &&
+	    !p->used_task && !doings_named(p) && !p->used_lock_taken)
 		return;
 	fputs("\nEVENT_TYPE\n", f);
 	if (p->used_span)
@@ -84,6 +86,18 @@ static void write_names(const struct paraver *p, FILE *f)
 		fprintf(f, "0 %d Name of the thread\n", PARAVER_TYPE_NAME);
 	if (p->used_exec)
 		fprintf(f, "0 %d Program executed\n", PARAVER_TYPE_EXEC);
+	if (p->used_object)
+		fprintf(f, "0 %d Class of the object waited for\n", PARAVER_TYPE_OBJECT);
+	if (p->used_peer)
+		fprintf(f, "0 %d Peer or file waited for, VM operation of a stop\n",
+			PARAVER_TYPE_PEER);
+	if (p->used_task)
+		fprintf(f, "0 %d Task of an executor\n0 %d Pool of the task\n", PARAVER_TYPE_TASK,
+			PARAVER_TYPE_POOL);
+	doings_named_types(p, f);
+	if (p->used_lock_taken)
+		fprintf(f, "0 %d Class of the lock or signal being taken over\n",
+			PARAVER_TYPE_LOCK_TAKEN);
 	fputs("VALUES\n0 none\n", f);
 	for (uint32_t i = 1; i <= model_nr_names(p->model); i++)
 		value(f, i, model_name(p->model, i));
@@ -93,7 +107,7 @@ static void write_cpu_threads(const struct paraver *p, FILE *f)
 {
 	const struct manifest *man = p->info->manifest;
 
-	if (!p->nr_cpu_rows || !man->all_switches)
+	if (!p->nr_cpu_rows || !p->info->waits_known)
 		return;
 	event_type(f, PARAVER_TYPE_CPU_THREAD, "Thread on this CPU (tid)");
 	fputs("VALUES\n0 none, or not known\n", f);
@@ -131,9 +145,11 @@ int pcf_write(const struct paraver *p, FILE *f)
 	      f);
 	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
 		fprintf(f, "%d %s\n", states[i].value, states[i].label);
+	reasons_states(p, f, false);
 	fputs("\nSTATES_COLOR\n", f);
 	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
 		fprintf(f, "%d %s\n", states[i].value, states[i].colour);
+	reasons_states(p, f, true);
 	event_type(f, PARAVER_TYPE_BLOCKED, "Kind of wait");
 	fputs("VALUES\n0 none, or interruptible\n2 uninterruptible\n3 stopped\n", f);
 	event_type(f, PARAVER_TYPE_GC, "Garbage collection");
@@ -142,6 +158,10 @@ int pcf_write(const struct paraver *p, FILE *f)
 		event_type(f, PARAVER_TYPE_VM_PHASE, "Phase of the JVM");
 		fputs("VALUES\n1 started\n2 initialised\n3 ended\n", f);
 	}
+	reasons_types(p, f);
+	doings_types(p, f);
+	links_types(p, f);
+	calls_types(p, f);
 	write_names(p, f);
 	write_cpu_threads(p, f);
 	write_markers(p, f);

@@ -46,12 +46,6 @@ static inline __attribute__((always_inline)) struct prv_number time_of(struct pa
 	return n;
 }
 
-static char *put_prefix(char *at, const struct prv_row *row)
-{
-	memcpy(at, row->prefix, PREFIX_ROOM);
-	return at + row->prefix_len;
-}
-
 /* A state line of @row from its last end to @end; nothing where that is empty. */
 static int state_line(struct paraver *p, struct prv_row *row, uint32_t cpu, uint64_t end,
 		      uint32_t state)
@@ -86,8 +80,8 @@ static int state_line(struct paraver *p, struct prv_row *row, uint32_t cpu, uint
 	return 0;
 }
 
-static int event_line(struct paraver *p, const struct prv_row *row, uint32_t cpu, uint64_t time,
-		      uint32_t type, int64_t value)
+int event_line(struct paraver *p, const struct prv_row *row, uint32_t cpu, uint64_t time,
+	       uint32_t type, int64_t value)
 {
 	char *line = out_line(p->out, time);
 	struct prv_number number;
@@ -135,7 +129,7 @@ static int take_row(struct paraver *p, struct prv_row *row, uint32_t thread)
 	row->owner = thread;
 	if (former == NONE)
 		return 0;
-	death = p->info->threads[former].death;
+	death = life_of(p, former).death;
 	if (death <= p->info->begin)
 		return 0;
 	return state_line(p, row, 0, death - p->info->begin, PARAVER_UNKNOWN);
@@ -158,10 +152,10 @@ int prv_state(void *ctx, const struct model_state *s)
 	/* MODEL_NO_CPU becomes 0, none; few branches, since which kind it is cannot be foretold. */
 	uint32_t cpu = s->cpu + 1, next = s->successor;
 	struct prv_row *row;
-	bool handed;
+	bool handed, waits;
 	int err = 0;
 
-	if (index == NONE)
+	if (index == NONE || s->more) /* the line goes on */
 		return 0;
 	row = &p->rows[index];
 	if (row->owner != s->thread) {
@@ -177,7 +171,97 @@ int prv_state(void *ctx, const struct model_state *s)
 	end -= handed & (cpu != 0);
 	if (s->kind == MODEL_BLOCKED_UNINTERRUPTIBLE || s->kind == MODEL_STOPPED)
 		err = wait_kind(p, row, s, row->last_end, end);
-	return err ? err : state_line(p, row, cpu, end, state_value[s->kind]);
+	waits = s->reason->kind > MODEL_WAIT_UNKNOWN;
+	if (waits && reason_has_more(s->reason) && !err)
+		err = reason_events(p, row, s->reason, row->last_end, end);
+	else if (s->kind == MODEL_RUNNING && s->reason->kind != row->run && !err)
+		err = run_event(p, row, s->reason->kind, row->last_end);
+	return err ? err
+		   : state_line(p, row, cpu, end,
+				waits	       ? wait_value(p, s->reason)
+				: s->throttled ? PARAVER_THROTTLED
+					       : state_value[s->kind]);
+}
+
+int comm_line(struct paraver *p, uint32_t cpu, const struct prv_row *from, uint64_t begin,
+	      const struct prv_row *to, uint64_t end, uint64_t size, uint32_t tag)
+{
+	struct prv_number time = time_of(p, begin);
+	char *at = out_line(p->out, begin);
+
+	if (!at)
+		return out_error(p->out);
+	memcpy(at, "3:", 2);
+	at = put_small(at + 2, cpu);
+	*at++ = ':';
+	at = put_prefix(at, from);
+	at = put_number(at, &time);
+	*at++ = ':';
+	at = put_number(at, &time);
+	memcpy(at, ":0:", 3);
+	at = put_prefix(at + 3, to);
+	time = time_of(p, end);
+	at = put_number(at, &time);
+	*at++ = ':';
+	at = put_number(at, &time);
+	*at++ = ':';
+	at = put_u64(at, size);
+	*at++ = ':';
+	at = put_small(at, tag);
+	*at++ = '\n';
+	out_commit(p->out, at);
+	return 0;
+}
+
+/* From who unparked a virtual thread to it. */
+static int unpark_line(struct paraver *p, const struct model_vstate *s, const struct prv_row *to,
+		       uint64_t t)
+{
+	const struct prv_row *from = NULL;
+
+	if (s->waker_vthread != MODEL_NO_THREAD && p->vrow_of[s->waker_vthread] != NONE)
+		from = &p->rows[p->vrow_of[s->waker_vthread]];
+	else if (s->waker != MODEL_NO_THREAD && p->row_of[s->waker] != NONE)
+		from = &p->rows[p->row_of[s->waker]];
+	if (!from || p->options.wakeups == PARAVER_WAKEUPS_NONE)
+		return 0;
+	return comm_line(p, 0, from, t, to, t, 0, PARAVER_TAG_UNPARK);
+}
+
+static uint32_t vstate_value(struct paraver *p, const struct model_vstate *s)
+{
+	if (s->kind == MODEL_RUNNING)
+		return PARAVER_CARRIED;
+	if (s->reason && s->reason->kind == MODEL_READY_TO_MOUNT)
+		return PARAVER_TO_MOUNT;
+	if (s->reason && s->reason->kind > MODEL_WAIT_UNKNOWN)
+		return wait_value(p, s->reason);
+	return state_value[s->kind];
+}
+
+/* A virtual thread's row names no CPU: that is its carrier's. */
+int prv_vstate(void *ctx, const struct model_vstate *s)
+{
+	struct paraver *p = ctx;
+	uint32_t index = p->vrow_of[s->vthread], thread = p->info->nr_threads + s->vthread;
+	uint64_t end = s->end - p->info->begin;
+	struct prv_row *row;
+	int err = 0;
+
+	if (index == NONE)
+		return 0;
+	row = &p->rows[index];
+	if (row->owner != thread) {
+		/* A former owner's exit, told late; its birth came first. */
+		if (row->owner != NONE && life_of(p, row->owner).birth > life_of(p, thread).birth)
+			return 0;
+		err = take_row(p, row, thread);
+	}
+	if (!err && s->reason && s->reason->kind > MODEL_WAIT_UNKNOWN && reason_has_more(s->reason))
+		err = reason_events(p, row, s->reason, row->last_end, end);
+	if (!err)
+		err = state_line(p, row, 0, end, vstate_value(p, s));
+	return err || !s->waker_java_tid ? err : unpark_line(p, s, row, end);
 }
 
 int prv_cpu(void *ctx, const struct model_cpu *c)
@@ -194,7 +278,7 @@ int prv_cpu(void *ctx, const struct model_cpu *c)
 	uint64_t begin = row->last_end;
 	int err = state_line(p, row, 0, c->end - p->info->begin, values[c->occupant]);
 
-	if (err || !p->info->manifest->all_switches || p->cpu_tid[c->cpu] == tid)
+	if (err || !p->info->waits_known || p->cpu_tid[c->cpu] == tid)
 		return err;
 	p->cpu_tid[c->cpu] = tid;
 	return event_line(p, row, 0, begin, PARAVER_TYPE_CPU_THREAD, tid);
@@ -221,33 +305,37 @@ int prv_wakeup(void *ctx, const struct model_wakeup *w)
 	uint64_t waking = w->waking - p->info->begin, ready = w->ready - p->info->begin;
 	uint32_t cpu, index = p->row_of[w->thread];
 	const struct prv_row *from = waker_row(p, w, &cpu);
-	struct prv_number time;
-	char *at;
 
 	if (!from || index == NONE)
 		return 0;
-	at = out_line(p->out, waking);
-	if (!at)
-		return out_error(p->out);
-	memcpy(at, "3:", 2);
-	at = put_small(at + 2, cpu);
-	*at++ = ':';
-	at = put_prefix(at, from);
-	time = time_of(p, waking);
-	at = put_number(at, &time);
-	*at++ = ':';
-	at = put_number(at, &time);
-	memcpy(at, ":0:", 3);
-	at = put_prefix(at + 3, &p->rows[index]);
-	time = time_of(p, ready);
-	at = put_number(at, &time);
-	*at++ = ':';
-	at = put_number(at, &time);
-	memcpy(at, ":0:", 3);
-	at = put_small(at + 3, w->context);
-	*at++ = '\n';
-	out_commit(p->out, at);
-	return 0;
+	return comm_line(p, cpu, from, waking, &p->rows[index], ready, 0, w->context);
+}
+
+/* Rows are numbered from 1; one more is all those that have none. */
+static int64_t mounted_value(const struct paraver *p, uint32_t vthread)
+{
+	if (vthread == MODEL_NO_THREAD || p->vrow_of[vthread] == NONE)
+		return p->nr_rows + 1;
+	return p->vrow_of[vthread] + 1;
+}
+
+static bool is_virtual(const struct paraver *p, const struct prv_row *row)
+{
+	return p->order[row->first] >= p->info->nr_threads;
+}
+
+/* The row an event is shown in: what a virtual thread tells is its own, what it is mounted on is
+ * its carrier's. NULL: none. */
+static const struct prv_row *event_row(const struct paraver *p, const struct model_event *e)
+{
+	uint32_t row = NONE;
+
+	if (e->vthread != MODEL_NO_THREAD && e->kind != MODEL_EVENT_MOUNT &&
+	    e->kind != MODEL_EVENT_UNMOUNT)
+		row = p->vrow_of[e->vthread];
+	else if (e->thread != MODEL_NO_THREAD)
+		row = p->row_of[e->thread];
+	return row == NONE ? NULL : &p->rows[row];
 }
 
 /* What an event is in Paraver. Returns its type, 0 for none. */
@@ -264,8 +352,12 @@ static uint32_t event_type(struct paraver *p, const struct model_event *e, int64
 	case MODEL_EVENT_SPAN_END:
 		*value = e->outer;
 		return PARAVER_TYPE_SPAN;
+	case MODEL_EVENT_SPANS_LOST:
+		*value = 0;
+		return PARAVER_TYPE_SPAN;
 	case MODEL_EVENT_GC_START:
 	case MODEL_EVENT_GC_FINISH:
+	case MODEL_EVENT_GC_LOST:
 		*value = e->kind == MODEL_EVENT_GC_START;
 		return PARAVER_TYPE_GC;
 	case MODEL_EVENT_VM_PHASE:
@@ -279,6 +371,22 @@ static uint32_t event_type(struct paraver *p, const struct model_event *e, int64
 	case MODEL_EVENT_EXEC:
 		p->used_exec = true;
 		return PARAVER_TYPE_EXEC;
+	case MODEL_EVENT_MOUNT:
+	case MODEL_EVENT_UNMOUNT:
+		p->used_mounted = true;
+		*value = e->kind == MODEL_EVENT_UNMOUNT ? 0 : mounted_value(p, e->vthread);
+		return PARAVER_TYPE_MOUNTED;
+	case MODEL_EVENT_SYSCALL_ENTER:
+		*value = call_value(p, (int32_t)e->value);
+		return PARAVER_TYPE_SYSCALL;
+	case MODEL_EVENT_SYSCALL_EXIT:
+		p->used_call = true;
+		*value = 0;
+		return PARAVER_TYPE_SYSCALL;
+	case MODEL_EVENT_CONNECTION:
+		p->used_connection = true;
+		*value = e->value;
+		return PARAVER_TYPE_CONNECTION;
 	default:
 		return 0;
 	}
@@ -289,22 +397,30 @@ int prv_event(void *ctx, const struct model_event *e)
 	struct paraver *p = ctx;
 	uint64_t time = e->time - p->info->begin;
 	uint32_t type, cpu = e->cpu == MODEL_NO_CPU ? 0 : e->cpu + 1;
+	const struct prv_row *row;
 	int64_t value;
+	int done;
 
-	if (e->kind == MODEL_EVENT_SESSION)
+	if (e->kind == MODEL_EVENT_SESSION || (e->kind == MODEL_EVENT_SPANS_LOST && !e->value))
 		return 0;
-	if (e->thread == MODEL_NO_THREAD || p->row_of[e->thread] == NONE) {
+	row = event_row(p, e);
+	if (!row) {
 		p->stats.no_row++;
 		return 0;
 	}
+	done = doing_events(p, row, is_virtual(p, row) ? 0 : cpu, time, e);
+	if (done)
+		return done < 0 ? done : 0;
 	type = event_type(p, e, &value);
 	if (!type)
 		return 0;
+	if (is_virtual(p, row)) /* all that it did is in its row */
+		return event_line(p, row, 0, time, type, value);
 	if (e->left != MODEL_NO_THREAD && p->row_of[e->left] != NONE) {
 		int err = event_line(p, &p->rows[p->row_of[e->left]], 0, time, type, 0);
 
 		if (err)
 			return err;
 	}
-	return event_line(p, &p->rows[p->row_of[e->thread]], cpu, time, type, value);
+	return event_line(p, row, cpu, time, type, value);
 }

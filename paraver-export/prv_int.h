@@ -34,9 +34,11 @@ struct prv_row {
 	char prefix[PREFIX_ROOM]; /* "appl:task:thread:" */
 	uint8_t prefix_len;
 	struct prv_number begin; /* last_end: where the next state begins */
-	uint32_t owner;		 /* thread whose states are written now */
+	uint32_t owner;		 /* thread whose states are written now, as in prv.order */
+	uint8_t run;		 /* last PARAVER_TYPE_RUN written */
 	uint32_t first, nr;	 /* threads it is for: first in prv.order, how many */
 	uint64_t last_end;	 /* ns since the window's begin */
+	uint64_t last_taken;	 /* end of the last PARAVER_TYPE_SOCKET_FROM */
 };
 
 struct prv_task {
@@ -71,7 +73,9 @@ struct paraver {
 	struct prv_task *tasks;
 	uint32_t nr_tasks;
 	uint32_t *row_of;  /* [thread], NONE: no row */
-	uint32_t *order;   /* threads, by row, then birth */
+	uint32_t *vrow_of; /* [virtual thread] */
+	/* Threads, by row, then birth; nr_threads and up: virtual ones. */
+	uint32_t *order;
 	uint32_t *cpu_tid; /* [cpu]: last PARAVER_TYPE_CPU_THREAD written */
 
 	uint8_t *low_used;	/* bit map of marker types below LOW_TYPES */
@@ -79,6 +83,18 @@ struct paraver {
 	uint32_t *marker_table; /* hash: index in marker_types + 1 */
 	uint32_t nr_high;
 	bool rest_used, used_gc, used_span, used_name, used_exec, used_phase;
+	bool used_run, used_object, used_owner, used_peer, used_mounted, used_pinned, used_call;
+	bool used_task, used_method;
+	bool used_doings[PARAVER_TYPE_COMPILED_SIZE - PARAVER_TYPE_SAFEPOINT + 1];
+	bool used_lock_taken, used_socket_taken, used_connection;
+	bool used_reasons[MODEL_NR_REASONS]; /* as states */
+	uint8_t calls[1024 / 8];	     /* bit map of those written */
+};
+
+/* Birth, death and name of a thread or, from info->nr_threads on, a virtual one. */
+struct prv_life {
+	uint32_t process;
+	uint64_t birth, death;
 };
 
 /* prv_objects.c ------------------------------------------------------------------------------ */
@@ -98,12 +114,67 @@ void markers_fini(struct paraver *p);
 /* Paraver's number for marker type @type. */
 uint32_t marker_type(struct paraver *p, uint32_t type);
 
+struct prv_life life_of(const struct paraver *p, uint32_t index);
+/* Writes the name of the first thread of @row. */
+void row_label(const struct paraver *p, uint32_t row, FILE *f);
+
+/* prv_reasons.c: events that tell more of a state ---------------------------------------------- */
+
+/* Is there anything to write beside the state? Mostly not. */
+static inline bool reason_has_more(const struct model_reason *r)
+{
+	return r->from_java | r->pinned | (r->name != 0);
+}
+int reason_events(struct paraver *p, struct prv_row *row, const struct model_reason *r,
+		  uint64_t begin, uint64_t end);
+/* What it runs, when that has changed. */
+int run_event(struct paraver *p, struct prv_row *row, enum model_reason_kind kind, uint64_t begin);
+/* State value of a wait. */
+static inline uint32_t wait_value(struct paraver *p, const struct model_reason *r)
+{
+	p->used_reasons[r->kind] = true;
+	return PARAVER_WAIT + (uint32_t)(r->kind - MODEL_WAIT_UNKNOWN);
+}
+/* Number of a system call in Paraver; noted for the labels. */
+int64_t call_value(struct paraver *p, int32_t nr);
+/* The labels of all that. */
+void reasons_states(const struct paraver *p, FILE *f, bool colours);
+void reasons_types(const struct paraver *p, FILE *f);
+
+/* prv_links.c: hand-overs and messages -------------------------------------------------------- */
+
+int prv_link(void *ctx, const struct model_link *link);
+void links_types(const struct paraver *p, FILE *f);
+
 /* prv.c: the callbacks of the sink ------------------------------------------------------------ */
 
 int prv_state(void *ctx, const struct model_state *s);
 int prv_cpu(void *ctx, const struct model_cpu *c);
 int prv_wakeup(void *ctx, const struct model_wakeup *w);
 int prv_event(void *ctx, const struct model_event *e);
+int prv_vstate(void *ctx, const struct model_vstate *s);
+int prv_task(void *ctx, const struct model_task *t);
+/* A communication of no bandwidth; times from the window's begin. @cpu: of the sender. */
+int comm_line(struct paraver *p, uint32_t cpu, const struct prv_row *from, uint64_t begin,
+	      const struct prv_row *to, uint64_t end, uint64_t size, uint32_t tag);
+int event_line(struct paraver *p, const struct prv_row *row, uint32_t cpu, uint64_t time,
+	       uint32_t type, int64_t value);
+
+/* prv_doings.c: what JVMs do besides ---------------------------------------------------------- */
+
+/* Events of @e, if it is of those. Returns 1 if so, 0 if not, or -errno. */
+int doing_events(struct paraver *p, const struct prv_row *row, uint32_t cpu, uint64_t time,
+		 const struct model_event *e);
+/* Types whose values are names, to be followed by these; whether there are any. */
+bool doings_named(const struct paraver *p);
+void doings_named_types(const struct paraver *p, FILE *f);
+void doings_types(const struct paraver *p, FILE *f);
+
+/* prv_calls.c: calls of methods ---------------------------------------------------------------- */
+
+int prv_call_begin(void *ctx, const struct model_call *call);
+int prv_call_end(void *ctx, const struct model_call *call);
+void calls_types(const struct paraver *p, FILE *f);
 
 /* prv_out.c ---------------------------------------------------------------------------------- */
 
@@ -225,13 +296,23 @@ static inline char *put_number(char *out, const struct prv_number *n)
 	return out + n->len;
 }
 
-/* A number that is mostly below 10. */
+/* A number that is mostly below 10, and nearly always below 100. */
 static inline char *put_small(char *out, uint32_t v)
 {
-	if (v >= 10)
+	if (v >= 100)
 		return put_u64(out, v);
+	if (v >= 10) {
+		*out++ = (char)('0' + v / 10);
+		v %= 10;
+	}
 	*out = (char)('0' + v);
 	return out + 1;
+}
+
+static inline char *put_prefix(char *at, const struct prv_row *row)
+{
+	memcpy(at, row->prefix, PREFIX_ROOM);
+	return at + row->prefix_len;
 }
 
 static inline char *put_s64(char *out, int64_t v)

@@ -15,7 +15,8 @@
 #define PARAVER_MAX_TIME (1ull << 53) /* its times are doubles; below NUMBER_MAX */
 
 struct by_birth {
-	uint32_t process, thread;
+	uint32_t process, thread; /* thread: as in prv.order */
+	bool is_virtual;
 	uint64_t birth;
 };
 
@@ -25,6 +26,8 @@ static int by_birth_compare(const void *a, const void *b)
 
 	if (x->process != y->process)
 		return x->process < y->process ? -1 : 1;
+	if (x->is_virtual != y->is_virtual)
+		return x->is_virtual ? 1 : -1;
 	if (x->birth != y->birth)
 		return x->birth < y->birth ? -1 : 1;
 	return x->thread < y->thread ? -1 : 1;
@@ -33,6 +36,25 @@ static int by_birth_compare(const void *a, const void *b)
 static bool has_row(const struct model_info *info, const struct model_thread *t)
 {
 	return t->selected && t->birth < info->end && t->death > info->begin;
+}
+
+struct prv_life life_of(const struct paraver *p, uint32_t index)
+{
+	const struct model_info *info = p->info;
+	const struct model_vthread *v;
+
+	if (index < info->nr_threads)
+		return (struct prv_life){info->threads[index].process, info->threads[index].birth,
+					 info->threads[index].death};
+	v = &info->vthreads[index - info->nr_threads];
+	return (struct prv_life){v->process, v->birth, v->death};
+}
+
+static uint32_t *row_slot(struct paraver *p, uint32_t index)
+{
+	uint32_t n = p->info->nr_threads;
+
+	return index < n ? &p->row_of[index] : &p->vrow_of[index - n];
 }
 
 /* Rows of one task whose threads may have ended: a heap, earliest end on top. */
@@ -82,20 +104,21 @@ static uint32_t assign(struct paraver *p, const struct by_birth *list, uint32_t 
 
 	p->stats.shared = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct model_thread *t = &p->info->threads[list[i].thread];
+		const struct prv_life t = life_of(p, list[i].thread);
 
-		if (i == 0 || list[i].process != list[i - 1].process)
+		if (i == 0 || list[i].process != list[i - 1].process ||
+		    list[i].is_virtual != list[i - 1].is_virtual)
 			ends->nr = 0;
-		if (share && ends->nr && ends->heap[0].death < t->birth) {
-			p->row_of[list[i].thread] = ends->heap[0].row;
-			ends->heap[0].death = t->death;
+		if (share && ends->nr && ends->heap[0].death < t.birth) {
+			*row_slot(p, list[i].thread) = ends->heap[0].row;
+			ends->heap[0].death = t.death;
 			ends_down(ends, 0);
 			p->stats.shared++;
 			continue;
 		}
-		p->row_of[list[i].thread] = rows;
+		*row_slot(p, list[i].thread) = rows;
 		if (share)
-			ends_push(ends, t->death, rows);
+			ends_push(ends, t.death, rows);
 		rows++;
 	}
 	return rows;
@@ -108,6 +131,7 @@ static void row_init(struct prv_row *row, uint32_t appl, uint32_t task, uint32_t
 				  "%" PRIu32 ":%" PRIu32 ":%" PRIu32 ":", appl, task, thread);
 	row->begin = number_of(0);
 	row->owner = NONE;
+	row->run = MODEL_RUN; /* until something else is known */
 }
 
 /* Numbers tasks and rows, and lists for each row its threads. */
@@ -116,7 +140,7 @@ static int number_rows(struct paraver *p, const struct by_birth *list, uint32_t 
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t row = p->row_of[list[i].thread];
+		uint32_t row = *row_slot(p, list[i].thread);
 		struct prv_task *task = &p->tasks[p->nr_tasks - 1];
 
 		if (i == 0 || list[i].process != list[i - 1].process) {
@@ -135,7 +159,7 @@ static int number_rows(struct paraver *p, const struct by_birth *list, uint32_t 
 		p->rows[i].nr = 0;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		struct prv_row *row = &p->rows[p->row_of[list[i].thread]];
+		struct prv_row *row = &p->rows[*row_slot(p, list[i].thread)];
 
 		p->order[row->first + row->nr++] = list[i].thread;
 	}
@@ -155,7 +179,15 @@ static uint32_t list_threads(struct paraver *p, struct by_birth *list)
 
 		p->row_of[i] = NONE;
 		if (has_row(info, t))
-			list[n++] = (struct by_birth){t->process, i, t->birth};
+			list[n++] = (struct by_birth){t->process, i, false, t->birth};
+	}
+	for (uint32_t i = 0; i < info->nr_vthreads; i++) {
+		const struct model_vthread *v = &info->vthreads[i];
+
+		p->vrow_of[i] = NONE;
+		if (v->selected)
+			list[n++] =
+				(struct by_birth){v->process, info->nr_threads + i, true, v->birth};
 	}
 	qsort(list, n, sizeof(*list), by_birth_compare);
 	return n;
@@ -173,14 +205,15 @@ static int objects_alloc(struct paraver *p, uint32_t n)
 int objects_init(struct paraver *p)
 {
 	uint32_t limit = p->options.max_rows ? p->options.max_rows : PARAVER_MAX_ROWS;
-	size_t nr_threads = p->info->nr_threads;
-	struct by_birth *list = calloc(nr_threads + 1, sizeof(*list));
-	struct ends ends = {calloc(nr_threads + 1, sizeof(*ends.heap)), 0};
+	size_t nr_threads = p->info->nr_threads, nr = nr_threads + p->info->nr_vthreads;
+	struct by_birth *list = calloc(nr + 1, sizeof(*list));
+	struct ends ends = {calloc(nr + 1, sizeof(*ends.heap)), 0};
 	uint32_t n;
 	int err = -ENOMEM;
 
 	p->row_of = calloc(nr_threads + 1, sizeof(*p->row_of));
-	if (!list || !ends.heap || !p->row_of)
+	p->vrow_of = calloc(p->info->nr_vthreads + 1ull, sizeof(*p->vrow_of));
+	if (!list || !ends.heap || !p->row_of || !p->vrow_of)
 		goto out;
 	n = list_threads(p, list);
 	err = -ENODATA;
@@ -214,6 +247,7 @@ void objects_fini(struct paraver *p)
 	free(p->tasks);
 	free(p->order);
 	free(p->row_of);
+	free(p->vrow_of);
 	free(p->cpu_tid);
 }
 

@@ -116,13 +116,14 @@ static int ref_compare(const void *a, const void *b)
 
 /* The spill file ----------------------------------------------------------------------------- */
 
+/* The buffer is empty afterwards, whether or not there was room on the disk. */
 static void spill_flush(struct sorter *s)
 {
-	size_t at = 0;
+	size_t at = 0, used = s->write_used;
 
-	while (at < s->write_used && !s->error) {
-		ssize_t n =
-			pwrite(s->fd, s->write_buffer + at, s->write_used - at, (off_t)s->file_end);
+	s->write_used = 0;
+	while (at < used && !s->error) {
+		ssize_t n = pwrite(s->fd, s->write_buffer + at, used - at, (off_t)s->file_end);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -133,13 +134,14 @@ static void spill_flush(struct sorter *s)
 		at += (size_t)n;
 		s->file_end += (uint64_t)n;
 	}
-	s->write_used = 0;
 }
 
 static void spill_bytes(struct sorter *s, const void *data, size_t len)
 {
 	if (s->write_used + len > READ_SIZE)
 		spill_flush(s);
+	if (s->error)
+		return;
 	memcpy(s->write_buffer + s->write_used, data, len);
 	s->write_used += len;
 }

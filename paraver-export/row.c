@@ -14,15 +14,33 @@ void label_write(FILE *f, const char *text)
 			fputs("\\t", f);
 		else if (*c < 0x20 || *c == 0x7f)
 			fprintf(f, "\\x%02x", *c);
+		else if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) /* U+0080 to U+009F */
+			fprintf(f, "\\u%04x", *++c);
 		else
 			fputc(*c, f);
 	}
 }
 
-static void thread_name(FILE *f, const struct thread_entry *e)
+/* @index: as in prv.order. */
+static void thread_name(const struct paraver *p, FILE *f, uint32_t index)
 {
+	const struct thread_entry *e;
+	const struct model_vthread *v;
+
+	if (index >= p->info->nr_threads) {
+		v = &p->info->vthreads[index - p->info->nr_threads];
+		label_write(f, model_name(p->model, v->name));
+		fprintf(f, " [virtual %" PRIu64 "]", v->java_tid);
+		return;
+	}
+	e = p->info->threads[index].entry;
 	label_write(f, e->name && *e->name ? e->name : e->comm);
 	fprintf(f, " [%" PRIu32 "]", e->tid);
+}
+
+void row_label(const struct paraver *p, uint32_t row, FILE *f)
+{
+	thread_name(p, f, p->order[p->rows[row].first]);
 }
 
 static void write_rows(const struct paraver *p, FILE *f)
@@ -30,7 +48,7 @@ static void write_rows(const struct paraver *p, FILE *f)
 	for (uint32_t i = 0; i < p->nr_rows; i++) {
 		const struct prv_row *row = &p->rows[i];
 
-		thread_name(f, p->info->threads[p->order[row->first]].entry);
+		thread_name(p, f, p->order[row->first]);
 		if (row->nr > 1)
 			fprintf(f, " (and %" PRIu32 " later)", row->nr - 1);
 		fputc('\n', f);
@@ -49,12 +67,13 @@ static void write_shared(const struct paraver *p, FILE *f)
 		const struct prv_row *row = &p->rows[i];
 
 		for (uint32_t k = 0; row->nr > 1 && k < row->nr; k++) {
-			const struct model_thread *t = &p->info->threads[p->order[row->first + k]];
+			uint32_t index = p->order[row->first + k];
+			const struct prv_life t = life_of(p, index);
 
 			fprintf(f, "# row %.*s from %" PRIu64 " ns: ", row->prefix_len - 1,
 				row->prefix,
-				t->birth > p->info->begin ? t->birth - p->info->begin : 0);
-			thread_name(f, t->entry);
+				t.birth > p->info->begin ? t.birth - p->info->begin : 0);
+			thread_name(p, f, index);
 			fputc('\n', f);
 		}
 	}

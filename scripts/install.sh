@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# make install / make uninstall: tool, agent, library, headers, man pages, views.
+# make install / make uninstall: tool, agent, library, headers, man pages, views; the module's source for
+# DKMS, its udev rule and group. As root on the machine itself (no DESTDIR), and where dkms is installed,
+# the module is built and installed for the running kernel too.
 # Environment: BUILD, DESTDIR, PREFIX.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,8 +28,46 @@ files() { # SOURCE TARGET-BELOW-PREFIX MODE, one a line
 	done
 }
 
+# Where the system looks for these, whatever the prefix is.
+kmod_source=${DESTDIR:-}/usr/src/jis-$version
+udev_rule=${DESTDIR:-}/usr/lib/udev/rules.d/60-jis.rules
+sysusers=${DESTDIR:-}/usr/lib/sysusers.d/jis.conf
+
+have_dkms() { [ -z "${DESTDIR:-}" ] && [ "$(id -u)" = 0 ] && command -v dkms >/dev/null; }
+
+install_module() {
+	local kernel
+
+	rm -rf "$kmod_source"
+	install -d "$kmod_source/include/jis"
+	install -m 644 kmod/*.[ch] kmod/Kbuild VERSION LICENSES/GPL-2.0-only.txt "$kmod_source"
+	install -m 644 include/jis/*.h "$kmod_source/include/jis"
+	sed "s/@VERSION@/$version/" kmod/dkms.conf >"$kmod_source/dkms.conf"
+	install -D -m 644 kmod/60-jis.rules "$udev_rule"
+	install -D -m 644 kmod/sysusers.conf "$sysusers"
+	if ! have_dkms; then
+		echo "install: the module's source is in $kmod_source; with Debian's package dkms: dkms install jis/$version"
+		return
+	fi
+	kernel=$(uname -r)
+	if [ ! -d "/lib/modules/$kernel/build" ]; then
+		dkms add "jis/$version"
+		echo "install: no headers of the running kernel $kernel: install them, then: dkms autoinstall"
+		return
+	fi
+	dkms install --force "jis/$version"
+	echo "install: load the module with: modprobe jis"
+}
+
+uninstall_module() {
+	! have_dkms || dkms remove "jis/$version" --all || true
+	rm -rf "$kmod_source"
+	rm -f "$udev_rule" "$sysusers"
+}
+
 if [ "${1:-}" = --uninstall ]; then
 	BUILD=${BUILD:-build}
+	uninstall_module
 	files | while read -r _ target _; do rm -f "$prefix/$target"; done
 	rm -f "$prefix/lib/libjisctl.so" "$prefix/lib/pkgconfig/libjisctl.pc"
 	for d in share/jis/cfg share/jis lib/jis include/jis; do
@@ -48,3 +88,4 @@ Version: $version
 Libs: -L\${prefix}/lib -ljisctl
 Cflags: -I\${prefix}/include/jis
 PC
+install_module

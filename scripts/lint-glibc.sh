@@ -38,7 +38,7 @@ fi
 
 while read -r symbol; do
 	case $symbol in
-	Agent_OnLoad | Agent_OnAttach | Agent_OnUnload | jis_agent_at_work | Java_java_lang_JProbe_00024_*) ;;
+	Agent_OnLoad | Agent_OnAttach | Agent_OnUnload | jis_agent_at_work | Java_java_lang_JProbe_00024* | JavaCritical_java_lang_JProbe_00024*) ;;
 	*) complain "exports $symbol" ;;
 	esac
 done < <(nm -D --defined-only "$file" | awk '{ print $3 }')

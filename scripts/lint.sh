@@ -113,7 +113,7 @@ check_man() {
 	while read -r page; do
 		mandoc -T lint -W error "$page" >/dev/null || complain "$page: mandoc finds errors"
 	done < <(tracked 'man/*.[1-8]')
-	for f in record pause resume info dump report export recover doctor; do
+	for f in record pause resume info dump report stats export recover doctor; do
 		[ -e "man/jis-$f.1" ] || complain "jis $f has no man page"
 	done
 }

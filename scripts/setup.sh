@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Installs what building, testing and the demo need: Debian packages and nothing else. Does nothing
-# when all are there. Also mounts tracefs, which the ftrace backend reads.
+# when all are there. Also mounts tracefs, which the ftrace backend reads. Usage: setup.sh [languages]
 set -euo pipefail
 
 fail() {
@@ -16,19 +16,29 @@ debian:12) packages="openjdk-17-jdk-headless tomcat10 tomcat10-examples" ;;
 debian:13) packages="openjdk-21-jdk-headless openjdk-25-jdk-headless tomcat10 tomcat10-examples" ;;
 *) fail "this is ${PRETTY_NAME:-an unknown system}: only Debian 12 and 13 are supported" ;;
 esac
+# Servers that tests record.
+packages="$packages libderby-java libderbyclient-java libh2-java libactivemq-java"
+# Agents and languages whose classes are rewritten; the argument `languages` adds the large ones.
+optional="libjacoco-java libbyte-buddy-java clojure groovy"
+[ "${1:-}" != languages ] || optional="$optional jruby kotlin scala"
 packages="$packages gcc clang make libc6-dev pkg-config git check libjson-c-dev zlib1g-dev libelf-dev
 	clang-format shellcheck sparse mandoc binutils babeltrace2 python3-minimal procps iproute2 util-linux
-	curl kmod bc xz-utils zstd cpio e2fsprogs debian-archive-keyring qemu-system-x86"
+	curl kmod linux-headers-cloud-amd64 perl bc xz-utils zstd cpio e2fsprogs debian-archive-keyring qemu-system-x86"
 
-missing=()
-for p in $packages; do
-	dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null | grep -q '^installed$' || missing+=("$p")
-done
-if [ ${#missing[@]} -gt 0 ]; then
-	[ "$(id -u)" = 0 ] || fail "as root: apt-get install ${missing[*]}"
-	echo "setup: installing ${missing[*]}"
+installed() { dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -q '^installed$'; }
+
+missing=() absent=()
+for p in $packages; do installed "$p" || missing+=("$p"); done
+for p in $optional; do installed "$p" || absent+=("$p"); done
+if [ $((${#missing[@]} + ${#absent[@]})) -gt 0 ]; then
+	[ "$(id -u)" = 0 ] || fail "as root: apt-get install ${missing[*]} ${absent[*]}"
+	echo "setup: installing ${missing[*]} ${absent[*]}"
 	export DEBIAN_FRONTEND=noninteractive
 	apt-get -qq update || fail "apt-get update failed: check the network and /etc/apt/sources.list"
+	# What a release of Debian does not have is done without: its tests are skipped.
+	for p in "${absent[@]}"; do
+		[ -z "$(apt-cache search --names-only "^$p\$")" ] || missing+=("$p")
+	done
 	# No service may start on its own here: the demo runs its own Tomcat.
 	policy=/usr/sbin/policy-rc.d
 	if [ ! -e $policy ]; then

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "write.h"
+
 int file_write_all(int fd, const void *data, size_t len, uint64_t offset)
 {
 	const uint8_t *p = data;
@@ -34,7 +36,8 @@ int file_replace(int dirfd, const char *name, const void *data, size_t len)
 	if ((size_t)snprintf(temp, sizeof(temp), ".%s.tmp", name) >= sizeof(temp))
 		return -ENAMETOOLONG;
 	unlinkat(dirfd, temp, 0);
-	fd = openat(dirfd, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	fd = openat(dirfd, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+		    TRACE_FILE_MODE);
 	if (fd < 0)
 		return -errno;
 	err = file_write_all(fd, data, len, 0);

@@ -51,6 +51,7 @@ static const struct event_info *kernel_event(uint32_t id)
 {
 	switch (id) {
 		JIS_EVENTS_KERNEL(ROW)
+		JIS_EVENTS_KERNEL_RARE(ROW)
 	}
 	return common_event(id);
 }
@@ -67,6 +68,7 @@ static const struct event_info *user_event(uint32_t id)
 {
 	switch (id) {
 		JIS_EVENTS_USER(ROW)
+		JIS_EVENTS_USER_RARE(ROW)
 	}
 	return common_event(id);
 }

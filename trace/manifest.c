@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "manifest_codec.h"
+#include "write.h"
 
 /* No list of the manifest may be longer: a bound for hostile files. */
 #define LIST_MAX 50000000u
@@ -246,6 +247,16 @@ static void list_save(struct codec *c, struct json_object *root, const struct li
 	json_object_object_add(root, list->name, array);
 }
 
+static void origin_codec(struct codec *c, struct json_object *o, struct manifest *m)
+{
+	if (c->save && !manifest_is_snapshot(m))
+		return;
+	codec_uuid(c, o, "origin_uuid", m->origin_uuid);
+	codec_u64(c, o, "origin_begin", &m->origin_begin);
+	codec_u64(c, o, "origin_from", &m->origin_from);
+	codec_u64(c, o, "origin_to", &m->origin_to);
+}
+
 static void manifest_codec(struct codec *c, struct json_object *o, struct manifest *m)
 {
 	struct list lists[NR_LISTS];
@@ -256,6 +267,7 @@ static void manifest_codec(struct codec *c, struct json_object *o, struct manife
 	codec_string(c, o, "jis_version", &m->jis_version);
 	codec_uuid(c, o, "uuid", m->uuid);
 	codec_uuid(c, o, "kernel_uuid", m->kernel_uuid);
+	origin_codec(c, o, m);
 	codec_string(c, o, "hostname", &m->hostname);
 	codec_string(c, o, "kernel_release", &m->kernel_release);
 	codec_string(c, o, "machine", &m->machine);
@@ -263,6 +275,7 @@ static void manifest_codec(struct codec *c, struct json_object *o, struct manife
 	codec_string(c, o, "backend", &m->backend);
 	codec_strings(c, o, "missing", &m->missing);
 	codec_strings(c, o, "notes", &m->notes);
+	codec_strings(c, o, "filters", &m->filters);
 	codec_string(c, o, "stop_reason", &m->stop_reason);
 	codec_u32(c, o, "clock", &m->clock);
 	codec_u64(c, o, "frequency", &m->frequency);
@@ -275,6 +288,8 @@ static void manifest_codec(struct codec *c, struct json_object *o, struct manife
 	codec_u32(c, o, "flush_ms", &m->flush_ms);
 	codec_bool(c, o, "all_switches", &m->all_switches);
 	codec_u64(c, o, "refused", &m->refused);
+	codec_string(c, o, "syscalls", &m->syscalls);
+	codec_strings(c, o, "events", &m->events);
 	lists_of(m, lists);
 	for (int i = 0; i < NR_LISTS && !c->error; i++)
 		(c->save ? list_save : list_load)(c, o, &lists[i]);
@@ -315,9 +330,20 @@ void manifest_free(struct manifest *m)
 	free(m->command);
 	free(m->backend);
 	free(m->stop_reason);
+	free(m->syscalls);
 	strings_free(m->missing);
+	strings_free(m->events);
 	strings_free(m->notes);
+	strings_free(m->filters);
 	free(m);
+}
+
+bool manifest_is_snapshot(const struct manifest *m)
+{
+	for (unsigned int i = 0; i < sizeof(m->origin_uuid); i++)
+		if (m->origin_uuid[i])
+			return true;
+	return false;
 }
 
 void manifest_clear_threads(struct manifest *m)
@@ -344,7 +370,7 @@ int manifest_save(int dirfd, const struct manifest *m)
 	json_object_object_add(root, "format", json_object_new_int(MANIFEST_FORMAT));
 	manifest_codec(&c, root, (struct manifest *)(uintptr_t)m);
 	fd = openat(dirfd, MANIFEST_FILE ".new",
-		    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+		    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, TRACE_FILE_MODE);
 	if (fd < 0) {
 		err = -errno;
 		goto out;

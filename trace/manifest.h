@@ -67,6 +67,10 @@ struct stream_entry {
 	uint64_t stored[JIS_MAX_EVENT_ID];
 	uint64_t lost[JIS_MAX_EVENT_ID];
 	bool clean; /* the counters were read at a clean stop */
+	/* What reading has found, see trace/read.h; not in the file. */
+	int unread; /* -errno why nothing of it can be read; -EBADMSG: no packet of it is sound */
+	uint32_t damages;   /* places */
+	const char *damage; /* the first one's reason; static */
 };
 
 struct damage_entry {
@@ -89,11 +93,16 @@ struct manifest {
 	char *jis_version;
 	uint8_t uuid[16]; /* session; also the clock's */
 	uint8_t kernel_uuid[16];
+	/* Of a snapshot: the uuid of the recording it is of (else zeros), when that began, and from
+	 * when to when the snapshot was asked for; rebased ticks, of the same clock. */
+	uint8_t origin_uuid[16];
+	uint64_t origin_begin, origin_from, origin_to;
 	char *hostname, *kernel_release, *machine;
 	char *command;	   /* as given, or NULL with -p */
 	char *backend;	   /* "kmod" or "ftrace" */
 	char **missing;	   /* what this backend or host cannot give, NULL-terminated, may be NULL */
 	char **notes;	   /* warnings of the run, NULL-terminated, may be NULL */
+	char **filters;	   /* what was recorded: "process 12, children", "cgroup /a/b"; as notes */
 	char *stop_reason; /* "command ended", "interrupted", "duration", "max-size", "disk full",
 			      ... */
 	uint32_t clock;	   /* JIS_CLOCK_* */
@@ -106,6 +115,8 @@ struct manifest {
 	uint32_t flush_ms;
 	bool all_switches;
 	uint64_t refused; /* times a process asked for a pool and got none */
+	char *syscalls;	  /* those recorded, as they were asked for; NULL none */
+	char **events;	  /* families of events recorded besides ("fault"...), or NULL */
 	struct clock_sample *clocks;
 	uint32_t nr_clocks;
 	struct process_entry *processes;
@@ -136,6 +147,9 @@ static inline uint64_t stream_entry_next_seq(const struct stream_entry *s)
 {
 	return s->next_seq > s->packets ? s->next_seq : s->packets;
 }
+
+/* manifest_is_snapshot - is it of a snapshot? */
+bool manifest_is_snapshot(const struct manifest *m);
 
 /* manifest_clear_threads - empties the lists of threads and foreigners. */
 void manifest_clear_threads(struct manifest *m);

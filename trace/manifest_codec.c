@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "jis/events.h"
+#include "trace/json_text.h"
 
 #define STRINGS_MAX 100000u
 
@@ -87,51 +88,13 @@ void codec_bool(struct codec *c, struct json_object *o, const char *name, bool *
 		*value = json_object_get_boolean(v);
 }
 
-/*
- * Length of the UTF-8 character at @p, 0 when it is none: cut, overlong, a surrogate (which a comm
- * set by a JVM can hold) or beyond U+10FFFF. RFC 3629 section 4.
- */
-static int utf8_length(const uint8_t *p)
-{
-	int n = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
-
-	for (int i = 1; i < n; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
-	    (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return n;
-}
-
-/* JSON is UTF-8; a comm may hold any bytes. What is no UTF-8 becomes '?'. */
-static struct json_object *string_object(const char *text)
-{
-	struct json_object *o;
-	char *copy = strdup(text);
-
-	if (!copy)
-		return NULL;
-	for (uint8_t *p = (uint8_t *)copy; *p;) {
-		int n = utf8_length(p);
-
-		if (n)
-			p += n;
-		else
-			*p++ = '?';
-	}
-	o = json_object_new_string(copy);
-	free(copy);
-	return o;
-}
-
 void codec_string(struct codec *c, struct json_object *o, const char *name, char **value)
 {
 	struct json_object *v;
 
 	if (c->save) {
 		if (*value)
-			json_object_object_add(o, name, string_object(*value));
+			json_object_object_add(o, name, json_text(*value));
 		return;
 	}
 	v = member(c, o, name, json_type_string);
@@ -150,7 +113,7 @@ void codec_strings(struct codec *c, struct json_object *o, const char *name, cha
 	if (c->save) {
 		array = json_object_new_array();
 		for (char **s = *value; s && *s; s++)
-			json_object_array_add(array, string_object(*s));
+			json_object_array_add(array, json_text(*s));
 		json_object_object_add(o, name, array);
 		return;
 	}

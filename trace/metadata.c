@@ -129,7 +129,8 @@ static void print_stream_class(FILE *f, uint32_t stream_class)
 
 static int write_file(int dirfd, const char *name, const char *text, size_t n)
 {
-	int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+			TRACE_FILE_MODE);
 	int err = 0;
 
 	if (fd < 0)

@@ -125,10 +125,18 @@ struct trace {
  * @observer: for all cursors; may be NULL.
  * Returns 0; -ENOENT, -ENOTDIR; -ENODATA (no manifest: not a trace, or a recording that died at
  * once); -EUCLEAN (not closed cleanly: `jis recover` first); the errors of manifest_load().
- * A stream the manifest names and that is missing is reported as damage of the whole recording.
+ * A stream the manifest names and whose file cannot be opened is reported as damage of the whole
+ * recording, and has no events; why is in its stream_entry.
  */
 int trace_open(const char *path, const struct stream_observer *observer, struct trace **out);
 void trace_close(struct trace *t);
+
+/*
+ * For observers of @t's cursors, to keep in its manifest what is found: stream_entry's unread,
+ * damages and damage. trace_open() notes itself which files it cannot open.
+ */
+void trace_note_packet(struct trace *t, const struct stream_cursor *c);
+void trace_note_damage(struct trace *t, const struct stream_cursor *c, const char *reason);
 
 /**
  * trace_recover - makes the unclean session in @path readable.

@@ -83,6 +83,12 @@ static bool identity_of_name(const char *name, bool kernel, struct stream_identi
 		id->stream_class = kernel ? JIS_STREAM_RECORDER : JIS_STREAM_DICT;
 		return true;
 	}
+	if (!kernel && sscanf(name, "dict-%9u%n", &n, &end) == 1 && !name[end]) {
+		id->stream_class = JIS_STREAM_DICT;
+		id->instance = n;
+		return true;
+	}
+	end = 0;
 	if (sscanf(name, kernel ? "cpu-%9u%n" : "slot-%9u%n", &n, &end) != 1 || name[end])
 		return false;
 	id->stream_class = kernel ? JIS_STREAM_KERNEL : JIS_STREAM_USER;
@@ -400,6 +406,35 @@ static void forget_known(struct recovery *r)
 	free(r->known);
 }
 
+/* Streams of which no file is left, or none that has anything of theirs. */
+static int tell_missing_streams(struct recovery *r)
+{
+	struct manifest *m = r->m;
+	struct damage_entry *grown;
+
+	for (uint32_t i = 0; i < r->nr_known; i++) {
+		bool there = false;
+
+		for (uint32_t k = 0; k < m->nr_streams && !there; k++)
+			there = !strcmp(m->streams[k].path, r->known[i].path);
+		if (there)
+			continue;
+		recovery_say(r, "%s: the stream is missing", r->known[i].path);
+		grown = realloc(m->damages, (m->nr_damages + 1) * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		m->damages = grown;
+		grown[m->nr_damages] =
+			(struct damage_entry){.path = strdup(r->known[i].path),
+					      .end = TIME_NONE,
+					      .reason = strdup("the stream is missing")};
+		m->nr_damages++;
+		if (!grown[m->nr_damages - 1].path || !grown[m->nr_damages - 1].reason)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static void count_damage(void *ctx, struct stream_cursor *c, uint64_t begin, uint64_t end,
 			 uint64_t offset, uint64_t length, const char *reason)
 {
@@ -455,6 +490,8 @@ static int recover_locked(struct recovery *r)
 	err = recover_streams(r);
 	if (!err && !r->m->nr_streams)
 		err = -ENODATA;
+	if (!err)
+		err = tell_missing_streams(r);
 	return err ? err : make_books(r);
 }
 

@@ -119,7 +119,8 @@ static int rest_open(struct stream_recovery *s)
 	struct stat st;
 
 	snprintf(name, sizeof(name), ".%.240s.damaged", s->name);
-	s->rest_fd = openat(s->dirfd, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+	s->rest_fd = openat(s->dirfd, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+			    TRACE_FILE_MODE);
 	if (s->rest_fd < 0 || fstat(s->rest_fd, &st))
 		return -errno;
 	s->rest_size = (uint64_t)st.st_size;

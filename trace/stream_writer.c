@@ -30,7 +30,8 @@ int stream_writer_create(int dirfd, const char *name, struct stream_writer **out
 
 	if (!w)
 		return -ENOMEM;
-	w->fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	w->fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+		       TRACE_FILE_MODE);
 	if (w->fd < 0) {
 		err = -errno;
 		free(w);

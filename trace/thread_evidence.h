@@ -26,6 +26,7 @@ enum evidence_kind {
 	EVIDENCE_VM,
 	EVIDENCE_JAVA_START,
 	EVIDENCE_JAVA_NAME,
+	EVIDENCE_JAVA_END,
 };
 
 struct evidence {
@@ -93,6 +94,7 @@ struct builder {
 	uint32_t buckets[LIFE_BUCKETS]; /* lives by tid */
 	uint32_t by_pid[LIFE_BUCKETS];	/* processes by pid */
 	struct java_index *java;
+	const struct manifest *manifest; /* for its clocks */
 	int error;
 };
 

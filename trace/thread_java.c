@@ -10,17 +10,23 @@
 #include "jis/abi.h"
 #include "thread_evidence.h"
 
+/* A piece of evidence in a chain of the index. */
 struct string {
 	const struct evidence *e;
 	uint32_t next;
 };
 
+/* Times of the kernel's clocks and ours are compared with so much room, and a thousandth of what
+ * lies between: clocks are slewed, and /proc counts in hundredths of a second. */
+#define SLACK_NS 20000000
+
 struct java_index {
-	uint32_t mask;	     /* buckets - 1 */
-	uint32_t *own_tids;  /* lives by (pid, tid as the process knows it) */
-	uint32_t *java_tids; /* lives by (pid, Java tid) */
-	uint32_t *ids;	     /* strings by (pid, id) */
-	struct string *strings;
+	uint32_t mask;		/* buckets - 1 */
+	uint32_t *own_tids;	/* lives by (pid, tid as the process knows it) */
+	uint32_t *java_tids;	/* lives by (pid, Java tid) */
+	uint32_t *ids;		/* strings by (pid, id) */
+	uint32_t *ends;		/* ends by (pid, Java tid) */
+	struct string *strings; /* and ends */
 	uint32_t nr_strings;
 };
 
@@ -51,9 +57,12 @@ static void index_strings(struct java_index *x, const struct thread_table *t)
 		const struct evidence *e = &t->items[i];
 		uint32_t *head;
 
-		if (e->kind != EVIDENCE_STRING)
+		if (e->kind == EVIDENCE_STRING)
+			head = &x->ids[bucket(x, e->pid, e->id)];
+		else if (e->kind == EVIDENCE_JAVA_END)
+			head = &x->ends[bucket(x, e->pid, e->java_tid)];
+		else
 			continue;
-		head = &x->ids[bucket(x, e->pid, e->id)];
 		x->strings[x->nr_strings] = (struct string){e, *head};
 		*head = x->nr_strings++;
 	}
@@ -88,8 +97,9 @@ static struct java_index *index_of(struct builder *b, const struct thread_table 
 	x->own_tids = buckets_new(x);
 	x->java_tids = buckets_new(x);
 	x->ids = buckets_new(x);
+	x->ends = buckets_new(x);
 	x->strings = calloc((size_t)t->nr + 1, sizeof(*x->strings));
-	if (!x->own_tids || !x->java_tids || !x->ids || !x->strings) {
+	if (!x->own_tids || !x->java_tids || !x->ids || !x->ends || !x->strings) {
 		b->error = -ENOMEM;
 		return NULL;
 	}
@@ -105,16 +115,63 @@ void java_fini(struct builder *b)
 	free(b->java->own_tids);
 	free(b->java->java_tids);
 	free(b->java->ids);
+	free(b->java->ends);
 	free(b->java->strings);
 	free(b->java);
 	b->java = NULL;
 }
 
-/* The newest life, not born after the event, that the process knows as tid @e->tid. */
+/* When Java thread @java_tid of the process ended; TIME_NONE: that was not told. */
+static uint64_t java_end(const struct java_index *x, uint32_t pid, uint64_t java_tid)
+{
+	for (uint32_t i = x->ends[bucket(x, pid, java_tid)]; i != NO_LIFE; i = x->strings[i].next)
+		if (x->strings[i].e->pid == pid && x->strings[i].e->java_tid == java_tid)
+			return x->strings[i].e->time;
+	return TIME_NONE;
+}
+
+/* Can a thread that started at @start_time (ns of CLOCK_BOOTTIME) have been there at @time? */
+static bool started_before(const struct manifest *m, uint64_t start_time, uint64_t time)
+{
+	const struct clock_sample *c = m->clocks;
+	double since, ago;
+
+	for (uint32_t i = 1; i < m->nr_clocks && m->clocks[i].boottime <= start_time; i++)
+		c = &m->clocks[i];
+	since = (double)start_time - (double)c->boottime;
+	ago = ((double)time - (double)c->ticks) * 1e9 / (double)m->frequency;
+	return since <= ago + SLACK_NS + (since < 0 ? -since : since) / 1000;
+}
+
+/*
+ * Can Java evidence from before the life was first seen be the life's? Its birth was not seen
+ * then, and its TID may have been another's: it must have started by then. Where that is not known
+ * (all that was seen is the end), the Java thread must have gone on until a second before.
+ */
+static bool was_there(const struct builder *b, const struct life *l, const struct evidence *e)
+{
+	uint64_t end;
+
+	if (l->entry.birth != TIME_NONE)
+		return false;
+	if (l->entry.start_time && b->manifest->nr_clocks && b->manifest->frequency)
+		return started_before(b->manifest, l->entry.start_time, e->time);
+	end = java_end(b->java, e->pid, e->java_tid);
+	return end >= l->entry.first_seen || l->entry.first_seen - end <= b->manifest->frequency;
+}
+
+static bool is_over(const struct life *l, uint64_t time)
+{
+	return (l->dead_switch != TIME_NONE && l->dead_switch < time) ||
+	       (l->exit_time != TIME_NONE && l->exit_time < time);
+}
+
+/* The life that the process knows as tid @e->tid at the time: the newest one seen by then, if it is
+ * not over; else the first one seen later that was there already. */
 static struct life *life_of_java(struct builder *b, const struct evidence *e)
 {
 	struct java_index *x = b->java;
-	struct life *best = NULL;
+	struct life *best = NULL, *later = NULL;
 
 	for (uint32_t i = x->own_tids[bucket(x, e->pid, e->tid)]; i != NO_LIFE;
 	     i = b->lives[i].next_own_tid) {
@@ -122,12 +179,16 @@ static struct life *life_of_java(struct builder *b, const struct evidence *e)
 
 		if (l->entry.pid != e->pid || own_tid(l) != e->tid)
 			continue;
-		if (l->entry.birth != TIME_NONE && l->entry.birth > e->time)
-			continue;
-		if (!best || best->entry.first_seen < l->entry.first_seen)
-			best = l;
+		if (l->entry.first_seen <= e->time) {
+			if (!best || best->entry.first_seen < l->entry.first_seen)
+				best = l;
+		} else if (!later || l->entry.first_seen < later->entry.first_seen) {
+			later = l;
+		}
 	}
-	return best;
+	if (best && !is_over(best, e->time))
+		return best;
+	return later && was_there(b, later, e) ? later : NULL;
 }
 
 static const char *string_of(const struct java_index *x, uint32_t pid, uint32_t id)

@@ -114,31 +114,12 @@ static struct life *life_new(struct builder *b, const struct evidence *e, const 
 	return l;
 }
 
-/* Is a process made by @parent_tid one of ours? Threads of a process always are. */
-static bool fork_is_ours(struct builder *b, const struct evidence *e)
-{
-	struct life *parent;
-	struct process *p, *child;
-
-	if (e->pid != e->tid)
-		return true;
-	parent = life_newest(b, e->other_tid);
-	p = parent ? builder_find_process(b, parent->entry.pid)
-		   : builder_find_process(b, e->other_tid);
-	if (!p || !(p->flags & JIS_TARGET_CHILDREN))
-		return builder_find_process(b, e->pid) != NULL;
-	child = builder_process(b, e->pid);
-	if (child)
-		child->flags = JIS_TARGET_CHILDREN;
-	return child != NULL;
-}
-
 static void on_fork(struct builder *b, const struct evidence *e)
 {
 	struct life *l;
 
-	if (!fork_is_ours(b, e))
-		return;
+	/* Both backends tell only of births of our own: whose parent hands that on, or a rule
+	 * covers. */
 	l = life_new(b, e, e->text);
 	if (!l)
 		return;
@@ -159,6 +140,7 @@ static void on_dump(struct builder *b, const struct evidence *e)
 			l->entry.start_time = e->start_time;
 		if (!l->entry.ns_tid)
 			l->entry.ns_tid = e->ns_tid;
+		builder_text(b, &l->entry.comm, e->text); /* the rename may have been lost */
 	} else {
 		l = life_new(b, e, e->text);
 	}
@@ -238,6 +220,9 @@ static void on_thread_exit(struct builder *b, const struct evidence *e)
 {
 	struct life *l = life_open(b, e->tid);
 
+	/* One of our own, of whose life nothing else is left. */
+	if (!life_newest(b, e->tid) && builder_find_process(b, e->pid))
+		l = life_new(b, e, "");
 	if (!l)
 		return;
 	l->exit_time = e->time;
@@ -323,6 +308,7 @@ static void conclude(struct builder *b, const struct evidence *e, const struct t
 	case EVIDENCE_VM:
 	case EVIDENCE_JAVA_START:
 	case EVIDENCE_JAVA_NAME:
+	case EVIDENCE_JAVA_END:
 		java_conclude(b, e, t);
 		break;
 	}
@@ -471,6 +457,7 @@ int thread_table_fill(const struct thread_table *t, struct manifest *m)
 	if (sorted && b) {
 		memset(b->buckets, 0xff, sizeof(b->buckets));
 		memset(b->by_pid, 0xff, sizeof(b->by_pid));
+		b->manifest = m;
 		conclude_all(b, sorted, t);
 		if (!b->error)
 			fill(b, m);

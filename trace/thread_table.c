@@ -332,6 +332,7 @@ static bool add_java_start(struct thread_table *t, uint32_t process, const struc
 static bool take_dict(struct thread_table *t, uint32_t process, const struct record *r)
 {
 	const struct jis_ev_string_def *s = (const void *)r->payload;
+	const struct jis_ev_java_thread_end *end = (const void *)r->payload;
 	const struct jis_ev_vm_info *v = (const void *)r->payload;
 	struct evidence *e = NULL;
 
@@ -345,6 +346,11 @@ static bool take_dict(struct thread_table *t, uint32_t process, const struct rec
 		return add_java_start(t, process, r);
 	case JIS_EV_java_thread_name:
 		return add_java_name(t, process, r);
+	case JIS_EV_java_thread_end:
+		e = add(t, EVIDENCE_JAVA_END, r->time, end->tid, process);
+		if (e)
+			e->java_tid = end->java_tid;
+		return e != NULL;
 	case JIS_EV_vm_info:
 		e = add_text(t, EVIDENCE_VM, r->time, 0, process, v->text);
 		if (!e)
@@ -387,6 +393,7 @@ int thread_table_add_packet(struct thread_table *t, uint32_t process,
 		if (!next)
 			break;
 		if (p >= begin + JIS_PACKET_HEADER_SIZE + skip &&
+		    thread_table_concerns(h.stream_class, r.id, r.payload) &&
 		    !take(t, h.stream_class, process, &r))
 			return -ENOMEM;
 		p = next;

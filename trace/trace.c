@@ -47,10 +47,26 @@ static int trace_of_stream(const struct manifest *m, const struct stream_entry *
 	return -EBADMSG;
 }
 
+void trace_note_packet(struct trace *t, const struct stream_cursor *c)
+{
+	t->manifest->streams[c - t->streams].unread = 0;
+}
+
+void trace_note_damage(struct trace *t, const struct stream_cursor *c, const char *reason)
+{
+	struct stream_entry *s = &t->manifest->streams[c - t->streams];
+
+	if (!s->damages++)
+		s->damage = reason;
+	/* Until a packet comes that is one. */
+	if (!c->packet && !s->unread && stream_entry_next_seq(s))
+		s->unread = -EBADMSG;
+}
+
 static int open_stream(struct trace *t, uint32_t i, const struct stream_observer *observer)
 {
 	const struct manifest *m = t->manifest;
-	const struct stream_entry *s = &m->streams[i];
+	struct stream_entry *s = &m->streams[i];
 	struct stream_identity identity = {.stream_class = s->stream_class,
 					   .instance = s->instance};
 	struct stream_cursor *c = &t->streams[i];
@@ -64,6 +80,7 @@ static int open_stream(struct trace *t, uint32_t i, const struct stream_observer
 	err = stream_cursor_open(c, t->dirfd, s->path, &identity, observer);
 	c->trace = trace;
 	stream_cursor_expect(c, stream_entry_next_seq(s));
+	s->unread = err;
 	if (err && observer && observer->damage)
 		observer->damage(observer->ctx, c, m->begin, m->end, 0, 0,
 				 "the stream's file cannot be read");
@@ -77,6 +94,10 @@ static int open_streams(struct trace *t, const struct stream_observer *observer)
 
 	if (m->nr_streams)
 		qsort(m->streams, m->nr_streams, sizeof(*m->streams), stream_order);
+	/* Each of its records would come twice. */
+	for (uint32_t i = 1; i < m->nr_streams; i++)
+		if (!stream_order(&m->streams[i - 1], &m->streams[i]))
+			return -EBADMSG;
 	t->streams = calloc(m->nr_streams + 1, sizeof(*t->streams));
 	if (!t->streams)
 		return -ENOMEM;

@@ -10,6 +10,7 @@
  *   kernel/recorder               class RECORDER
  *   jvm-PID-START/metadata        (process-PID-START/ for C programs)
  *   jvm-PID-START/dict            class DICT
+ *   jvm-PID-START/dict-1          the same, of what the recorder itself tells of the process
  *   jvm-PID-START/slot-N          class USER
  */
 #ifndef JIS_TRACE_WRITE_H
@@ -20,6 +21,10 @@
 #include <stdint.h>
 
 #include "jis/abi.h"
+
+/* Modes of all there is in a trace, less the umask: what programs did is nobody else's business. */
+#define TRACE_FILE_MODE 0640
+#define TRACE_DIRECTORY_MODE 0750
 
 /* CRC-32C of @len bytes, continuing @crc (start with 0). Uses the CPU's instruction where it has
  * one. */
@@ -85,7 +90,7 @@ int packet_builder_open(struct packet_builder *b, uint64_t time);
 struct stream_writer;
 
 /**
- * stream_writer_create - makes stream file @name in directory @dirfd (O_EXCL, mode 0644).
+ * stream_writer_create - makes stream file @name in directory @dirfd (O_EXCL, TRACE_FILE_MODE).
  * Returns 0 or -errno; *out is then to be closed with stream_writer_close().
  */
 int stream_writer_create(int dirfd, const char *name, struct stream_writer **out);

@@ -6,7 +6,8 @@
  * Same file for kernel and user space: fixed-width types only, no logic, no pointers. The layout is
  * frozen by tests/unit/test_abi.c; raise JIS_ABI_VERSION when it changes. Each shared field says who
  * writes it and with which order; a field that says nothing is written before the other side
- * sees the memory and never again. Reserved fields must be zero, and are checked.
+ * sees the memory and never again. Reserved fields of what is told to the kernel must be zero, and
+ * are checked.
  */
 #ifndef JIS_ABI_H
 #define JIS_ABI_H
@@ -16,7 +17,7 @@
 
 #include "events.h"
 
-#define JIS_ABI_VERSION 1
+#define JIS_ABI_VERSION 2
 
 /* Packets ------------------------------------------------------------------------------------ */
 
@@ -58,14 +59,33 @@ struct jis_packet_header {
 
 /*
  * open() makes an empty session, close() of the last descriptor ends it, whoever still maps what.
- * Order: SETUP, then any of TARGET_*, START, PAUSE, RESUME, GET_PACKET, FLUSH, STATUS, STOP.
- * poll(): POLLIN when any ring has `watermark` or more closed packets to read; POLLHUP after STOP
- * when all have been read.
+ * Order: SETUP, then any of TARGET_*, SYSCALLS, POOL_CREATE, START, PAUSE, RESUME, GET_PACKET,
+ * FLUSH, FREEZE, THAW, DUMP, STATUS, STOP. poll(): POLLIN when any ring has `watermark` or more
+ * closed packets to read; POLLHUP after STOP when all have been read.
  */
 #define JIS_DEVICE "/dev/jis"
 #define JIS_IOC_MAGIC 'J'
 
 #define JIS_SETUP_ALL_SWITCHES 0x1u
+/* A full ring gives up its oldest packet instead of the newest record. Nothing is lost to a reader
+ * who comes late but time: packet_seq shows the gap, `lost` counts only what found no packet. */
+#define JIS_SETUP_FLIGHT_RECORDER 0x2u
+
+/* Families of events that are off unless asked for. */
+#define JIS_FAMILY_FAULT 0x1u  /* page_fault */
+#define JIS_FAMILY_BLOCK 0x2u  /* block_rq_*: of the whole machine */
+#define JIS_FAMILY_IRQ 0x4u    /* irq_*: those that interrupt targets; with ALL_SWITCHES all */
+#define JIS_FAMILY_SIGNAL 0x8u /* signal_* */
+#define JIS_FAMILY_POWER 0x10u /* cpu_frequency, cpu_idle: of the whole machine */
+#define JIS_FAMILIES 0x1fu
+
+/* What this kernel gives beyond the families, told back by SETUP. */
+#define JIS_FEATURE_SYSCALLS 0x100u /* SYSCALLS works */
+#define JIS_FEATURE_CGROUP 0x200u   /* cgroups in records, and as targets */
+#define JIS_FEATURE_THROTTLE 0x400u /* cgroup_throttle */
+#define JIS_FEATURE_STEAL 0x800u    /* cpu_steal */
+#define JIS_FEATURE_SOURCE 0x1000u  /* wakings by timers told apart, sources known */
+#define JIS_FEATURE_WORDS 0x2000u   /* words of registered threads are read */
 
 struct jis_setup {
 	__u32 size;	      /* sizeof(struct jis_setup) as the caller knows it */
@@ -73,28 +93,109 @@ struct jis_setup {
 	__u32 flags;	      /* JIS_SETUP_* */
 	__u32 clock;	      /* JIS_CLOCK_* */
 	__u64 base;	      /* ticks to subtract; a multiple of 2^27, not after now */
-	__u64 buffer_bytes;   /* total for all CPUs' rings; 0 = the smaller of 64 MiB and 1 % of RAM */
+	__u64 buffer_bytes;   /* for the rings of all CPUs online now (one that comes later gets as much as
+				 each of them); 0 = the smaller of 64 MiB and 1 % of RAM */
 	__u32 packet_size;    /* bytes, a power of two, one page to 4 MiB; 0 = the module chooses; told back */
 	__u32 watermark;      /* closed packets of one ring that wake poll(); 0 = 1; at most half a ring; told back */
 	__u8 uuid[16];	      /* goes into each packet header */
 	/* out */
-	__u32 nr_cpus;	      /* possible CPUs; rings exist for all of them */
+	__u32 nr_cpus;	      /* numbers of possible CPUs are below this */
 	__u32 packets_per_cpu;
 	__u64 ring_bytes;     /* size of one CPU's mapping: packets_per_cpu * packet_size */
 	__u32 schema_version; /* JIS_SCHEMA_VERSION of the module */
-	__u32 reserved[5];
+	__u32 families;	      /* in: JIS_FAMILY_* wanted; -EOPNOTSUPP if one cannot be had */
+	__u32 features;	      /* out: JIS_FAMILY_* and JIS_FEATURE_* this kernel gives */
+	__u32 reserved[7];
 };
 
-/* mmap() offset of a CPU's ring: length ring_bytes, PROT_READ, MAP_SHARED; never writable. */
+/*
+ * mmap() offset of a CPU's ring: length ring_bytes, PROT_READ, MAP_SHARED; never writable. A CPU
+ * that has never been online since SETUP has no ring yet: mmap() and GET_PACKET say -ENXIO.
+ */
 #define JIS_MMAP_RING(cpu) ((__u64)(cpu) << 40)
 
-#define JIS_TARGET_CHILDREN 0x1u /* processes forked by the target become targets too */
+#define JIS_TARGET_CHILDREN 0x1u   /* processes forked by the target become targets too */
+#define JIS_TARGET_UNTIL_EXEC 0x2u /* a process ceases to be a target when it executes a program */
+#define JIS_TARGET_FIRST_EXEC 0x4u /* with UNTIL_EXEC: but not at its next one; children are without */
+
+/* What a target is. A thread is recorded when any of them covers it. */
+enum jis_target_kind {
+	JIS_TARGET_PROCESS = 0, /* pid: thread group id in the caller's pid namespace */
+	JIS_TARGET_THREAD = 1,	/* pid: thread id in the caller's pid namespace; no flags. It stays one
+				   when it executes a program, and so has its process's number */
+	JIS_TARGET_CGROUP = 2,	/* fd: a directory of the unified hierarchy; those below it too;
+				   members come and go; no flags */
+	JIS_TARGET_EXECUTABLE = 3, /* name: processes that execute a file of this name from now on */
+	JIS_TARGET_ALL = 4,	/* every thread but the idle ones; no flags */
+};
+
+#define JIS_TARGET_NAME_MAX 64
 
 struct jis_target {
 	__u32 size;
 	__u32 flags; /* JIS_TARGET_* */
-	__u32 pid;   /* thread group id, in the caller's pid namespace */
+	__u32 kind;  /* enum jis_target_kind */
+	__u32 pid;
+	__s32 fd; /* 0 unless CGROUP */
 	__u32 reserved;
+	char name[JIS_TARGET_NAME_MAX]; /* last component of the path, NUL-terminated; else zeros */
+};
+
+/*
+ * How a system call is recorded: `shape` is a record kind, a, b and c say which argument (0..5) is
+ * what, JIS_ARG_NONE that there is none. Who makes the table knows the calls; the module does not.
+ */
+#define JIS_ARG_NONE 0xffu
+enum jis_syscall_shape {
+	JIS_SHAPE_OFF = 0,
+	JIS_SHAPE_PLAIN = 1,   /* syscall_enter */
+	JIS_SHAPE_IO = 2,      /* a fd, b size, c the upper half of size */
+	JIS_SHAPE_FUTEX = 3,   /* a address, b op, c timeout (struct timespec *); value is the one
+				  behind op */
+	JIS_SHAPE_WAIT_MS = 4, /* a fd, b count, c timeout: int, milliseconds, < 0 none */
+	JIS_SHAPE_WAIT_TIMESPEC = 5, /* the same; c: struct timespec *, two 64-bit words; NULL none */
+	JIS_SHAPE_WAIT_TIMEVAL = 6,
+	JIS_SHAPE_WAIT_TIMESPEC32 = 7, /* two 32-bit words; likewise */
+	JIS_SHAPE_WAIT_TIMEVAL32 = 8,
+	JIS_SHAPE_SLEEP = 9, /* a flags (1: absolute), c: struct timespec * */
+	JIS_SHAPE_SLEEP32 = 10,
+	JIS_SHAPE_ADDRESS = 11, /* a fd, b struct sockaddr *, c its length */
+	JIS_SHAPE_MEMORY = 12,	/* a address, b size */
+	JIS_SHAPE_PATH = 13,	/* a dirfd, b path, c flags */
+	JIS_SHAPE_FUTEX32 = 14, /* as FUTEX, with 32-bit words in the timeout */
+	JIS_NR_SHAPES
+};
+#define JIS_SHAPE_MASK 0x7fu
+#define JIS_SHAPE_RESULT_FD 0x80u /* a result >= 0 is a descriptor: told what it is at the exit */
+
+struct jis_syscall_desc {
+	__u8 shape, a, b, c;
+};
+
+#define JIS_MAX_SYSCALL 512u
+
+/* The calls to record from now on, instead of those before. Any state but NEW and STOPPED. */
+struct jis_syscalls {
+	__u32 size;
+	__u32 reserved;
+	struct jis_syscall_desc native[JIS_MAX_SYSCALL];
+	struct jis_syscall_desc compat[JIS_MAX_SYSCALL]; /* 32-bit calls */
+};
+
+/*
+ * Makes the memory of a pool: a file of its own that nothing can resize, all pages there, charged
+ * to the caller. Neither session nor module is held by it, by its mappings or by its descriptor.
+ * The caller lays it out (struct jis_pool_header); the module reads struct jis_thread_words from
+ * it, and when the session ends sets event_mask to 0.
+ */
+struct jis_pool_create {
+	__u32 size;
+	__u32 pid;	    /* thread group id in the caller's pid namespace: a target */
+	__u64 bytes;	    /* of the pool; a multiple of the page size */
+	__u64 words_offset; /* as in the header; a multiple of 64 */
+	__u32 nr_words;	    /* a power of two up to 65536; 0 none */
+	__s32 fd;	    /* out: close-on-exec, for mmap() */
+	__u32 reserved[4];
 };
 
 /*
@@ -134,11 +235,14 @@ struct jis_status {
 	__u32 nr_cpus;
 	__u64 produced;	     /* all types, all CPUs */
 	__u64 lost;
-	__u64 memory_bytes;  /* held by this session */
+	__u64 memory_bytes;  /* of its rings and tables; pools and filters are beside it */
 	__u64 clock_steps;   /* times clamped because the clock stepped back */
 	__u64 packets_ready; /* closed and not yet got */
 	__u64 targets_refused; /* processes that should have become targets when the table was full */
-	__u64 reserved[3];
+	__u64 threads_refused; /* threads the module had no room to keep notes of: what is known of them
+				  is less: attributes, and behind whom they waited */
+	__u64 overwritten;     /* packets a flight recorder wrote over, read during a FREEZE or not */
+	__u64 reserved[5];
 };
 
 #define JIS_IOC_SETUP _IOWR(JIS_IOC_MAGIC, 1, struct jis_setup)
@@ -153,6 +257,13 @@ struct jis_status {
 #define JIS_IOC_STATUS _IOWR(JIS_IOC_MAGIC, 10, struct jis_status)
 #define JIS_IOC_COUNTERS _IOWR(JIS_IOC_MAGIC, 11, struct jis_counters)
 #define JIS_IOC_TARGET_TEST _IOW(JIS_IOC_MAGIC, 12, struct jis_target) /* 0: is one; -ESRCH: is none */
+#define JIS_IOC_SYSCALLS _IOW(JIS_IOC_MAGIC, 13, struct jis_syscalls)
+/* Flight recorder: from FREEZE to THAW nothing is overwritten that was closed by FREEZE, but for the
+ * oldest eighth of a ring, which makes room to go on; a full ring then drops the newest. */
+#define JIS_IOC_FREEZE _IO(JIS_IOC_MAGIC, 14)
+#define JIS_IOC_THAW _IO(JIS_IOC_MAGIC, 15)
+#define JIS_IOC_DUMP _IO(JIS_IOC_MAGIC, 16) /* the state dump of all targets once more */
+#define JIS_IOC_POOL_CREATE _IOWR(JIS_IOC_MAGIC, 17, struct jis_pool_create)
 
 /* Pools of user packets ---------------------------------------------------------------------- */
 
@@ -186,7 +297,8 @@ struct jis_pool_header {
 	__u64 states_offset;   /* __u32 packet_state[nr_packets] */
 	__u64 packets_offset;
 	__u32 dict_packets;    /* the first this many packets are only for the dictionary */
-	__u32 reserved0;
+	__u32 nr_words;	       /* entries of struct jis_thread_words, a power of two; 0: none */
+	__u64 words_offset;
 	/* Recorder writes, writers read (relaxed): bit i set = record events with id i. 0 = paused. */
 	__u64 event_mask;
 	/* Writers add (atomic, relaxed): records dropped because no slot was free. */
@@ -215,6 +327,25 @@ struct jis_slot {
 	__u64 produced[JIS_MAX_EVENT_ID];
 	__u64 lost[JIS_MAX_EVENT_ID];
 } __attribute__((aligned(64)));
+
+/*
+ * Where in its own memory a thread of the process keeps two 32-bit words that are to be read
+ * whenever it leaves a CPU (prev_vm_state, prev_os_state). One entry a thread, in any of the
+ * JIS_WORDS_WINDOW entries from JIS_WORDS_HASH(tid) on (modulo nr_words). The process takes an
+ * entry (tid 0 -> tid, compare-and-exchange), writes the addresses before with tid JIS_WORDS_BUSY,
+ * and sets tid to 0 before the memory goes. The kernel reads tid (acquire), then the addresses, and
+ * through them only what the thread itself could read.
+ */
+struct jis_thread_words {
+	__u32 tid; /* as the process itself sees it; 0 free */
+	__u32 reserved;
+	__u64 vm_state; /* address; 0: none */
+	__u64 os_state;
+	__u64 reserved1;
+};
+#define JIS_WORDS_BUSY 0xffffffffu
+#define JIS_WORDS_WINDOW 16u
+#define JIS_WORDS_HASH(tid) ((__u32)(tid)*0x9e3779b1u >> 16)
 
 /*
  * packet_state[i]: state in bits 0..1, slot number from bit 2.

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# boot.sh SUITE JOBDIR OUTDIR: boots the lab guest of SUITE under QEMU, has it run
+# boot.sh SUITE JOBDIR OUTDIR: boots the lab guest of SUITE (kasan, kcsan: trixie's, with that kernel of
+# debug-kernel.sh) under QEMU, has it run
 # JOBDIR/run.sh (as /lab/job/run.sh), shows what that prints and puts what it left
 # in /lab/out into OUTDIR, with `log` (the job's output), `console` and `dmesg`.
 #
@@ -11,8 +12,8 @@
 #
 # Environment: SMP (2), MEM (3072, MiB), TIMEOUT (600, seconds), APPEND (more kernel
 # parameters), SILENCE (seconds without output after which the guest counts as hung and
-# is stopped, also with status 124; off), ICOUNT=1 (the guest's clock counts instructions: 1 ns each; repeats
-# to a fraction of a per cent, but CPUs run in turn, and 6.1 needs SMP=1), KERNEL
+# is stopped, also with status 124; off), ICOUNT=1 (the guest's clock counts instructions: 1 ns each, or
+# two to the power of ICOUNT_SHIFT; repeats to a fraction of a per cent, but CPUs run in turn, and 6.1 needs SMP=1), KERNEL
 # (another bzImage, with ext4 and nvme built in), OUT_MB (1024, most that comes out).
 
 set -uo pipefail
@@ -33,7 +34,11 @@ lab_suite "$1"
 job=$2 out=$3
 [ -f "$job/run.sh" ] || fail 127 "$job/run.sh is missing: it is what the guest runs"
 lab_need qemu-system-x86_64=qemu-system-x86 flock=util-linux timeout=coreutils setpriv=util-linux
-"$lab_dir/image.sh" "$suite" || fail 127 "there is no image of $suite to boot"
+"$lab_dir/image.sh" "$lab_image" || fail 127 "there is no image of $lab_image to boot"
+if [ -n "$lab_debug" ]; then
+	"$lab_dir/debug-kernel.sh" "$suite" || fail 127 "there is no kernel $suite to boot"
+	KERNEL=${KERNEL:-$lab_kernel}
+fi
 
 smp=${SMP:-2}
 # QEMU 7.2 with a thread for each CPU loses the patching of code that another CPU runs: switching
@@ -45,7 +50,7 @@ icount=()
 append=${APPEND:-}
 if [ "${ICOUNT:-}" = 1 ]; then
 	accel=tcg,thread=single,tb-size=512
-	icount=(-icount "shift=0,sleep=off")
+	icount=(-icount "shift=${ICOUNT_SHIFT:-0},sleep=off")
 	if [ "$suite" = bookworm ] && [ "$smp" != 1 ]; then
 		fail 127 "ICOUNT=1 needs SMP=1 on bookworm: its kernel hangs when it starts a second CPU that way"
 	fi
@@ -54,6 +59,8 @@ fi
 append="loglevel=5 printk.devkmsg=on log_buf_len=4M oops=panic panic=-1 $append"
 # 6.1 takes QEMU's TSCs for unsynchronised and falls back to a slow clock
 [ "$suite" != bookworm ] || append="tsc=reliable $append"
+# all that KASAN finds is told; who waits long for a CPU of a slow guest is not stuck
+[ -z "$lab_debug" ] || append="tsc=reliable kasan_multi_shot rcupdate.rcu_cpu_stall_timeout=300 $append"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

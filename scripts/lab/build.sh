@@ -4,6 +4,7 @@
 # build.sh SUITE [TARGET | VARIABLE=VALUE]...: builds the project with the compiler,
 # libraries and kernel headers of SUITE, in the chroot image.sh made, and puts a
 # copy of its build folder to build/lab/SUITE. Targets: `all tests kmod` unless given.
+# SUITE kasan or kcsan: with trixie's, but the module for that kernel, which debug-kernel.sh makes.
 #
 # The source (what git tracks or would track) is copied into the chroot, a file only
 # when its content changed, so make there builds what is needed and no more. Each
@@ -26,17 +27,24 @@ for arg; do
 done
 [ -n "${have_target:-}" ] || set -- all tests kmod "$@"
 
-"$lab_dir/image.sh" "$suite"
+"$lab_dir/image.sh" "$lab_image"
+[ -z "$lab_debug" ] || "$lab_dir/debug-kernel.sh" "$suite"
 src=$(cd "${JIS_SRC:-$lab_top}" && pwd)
 root=$lab_cache/buildroot
 id=$(sha256sum <<<"$src")
-tree=$root/src/${id::12}
+tree=$root/src/${id::12}${lab_debug:+-$suite}
 
 # shared: image.sh waits before it changes the buildroot; then one build a source tree
 exec 8<"$lab_cache/lock"
 flock -s 8
 release=$(cat "$lab_cache/kernel-release")
-exec 9>"$lab_cache/build.${id::12}.lock"
+kdir=/usr/lib/modules/$release/build
+if [ -n "$lab_debug" ]; then
+	exec 7<"$lab_debug/$suite.lock"
+	flock -s 7
+	kdir=/debug/$suite
+fi
+exec 9>"$lab_cache/build.${tree##*/}.lock"
 flock -n 9 || { say "$suite: waiting for another build of $src"; flock 9; }
 
 same_file()	# A B
@@ -75,13 +83,17 @@ copy_source()
 run_make()
 {
 	mkdir -p "$root/src/jis"
-	trap 'lab_unmount "$root/src/jis" "$root/proc" "$root/dev"' EXIT
+	trap 'lab_unmount "$root/src/jis" "$root/proc" "$root/dev" ${lab_debug:+"$root/debug"}' EXIT
 	mount --bind "$tree" "$root/src/jis"
+	if [ -n "$lab_debug" ]; then
+		mkdir -p "$root/debug"
+		mount --bind "$lab_debug/root/debug" "$root/debug"
+	fi
 	mount --rbind /proc "$root/proc"
 	mount --rbind /dev "$root/dev"
 	chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin HOME=/root LANG=C.UTF-8 \
 		JAVA_HOME=/usr/lib/jvm/default-java \
-		make -C /src/jis -j"$(nproc)" KDIR="/usr/lib/modules/$release/build" "$@" 9>&- 8>&-
+		make -C /src/jis -j"$(nproc)" KDIR="$kdir" "$@" 9>&- 8>&- 7>&-
 }
 
 publish()

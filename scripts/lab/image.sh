@@ -11,13 +11,15 @@
 #
 # Packages are resolved and fetched by apt with a configuration and state of its
 # own, from the mirrors the host's apt uses, and only unpacked: no maintainer
-# script runs. Each result is made again only when its package list or this file
-# changed; remove the suite's folder to get newer packages. Any number of calls
+# script runs. Each result is made again only when its package list, this file or
+# apt.sh changed; remove the suite's folder to get newer packages. Any number of calls
 # may run at once; one builds, the others wait.
 
 set -euo pipefail
 # shellcheck source=scripts/lab/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=scripts/lab/apt.sh
+. "$lab_dir/apt.sh"
 
 lab_suite "${1:-}"
 lab_need apt-get=apt dpkg-deb=dpkg mke2fs=e2fsprogs flock=util-linux chroot=coreutils
@@ -26,7 +28,7 @@ lab_need apt-get=apt dpkg-deb=dpkg mke2fs=e2fsprogs flock=util-linux chroot=core
 base_packages=(base-files base-passwd bash coreutils dash diffutils findutils grep gzip
 	hostname kmod libc-bin mawk mount procps sed tar util-linux)
 guest_packages=("${base_packages[@]}" babeltrace2 curl iproute2 libasan8 libjson-c5
-	libzstd1 linux-image-cloud-amd64 python3 wrk zlib1g)
+	libzstd1 linux-image-cloud-amd64 linux-perf python3 wrk zlib1g)
 build_packages=("${base_packages[@]}" check gcc libc6-dev libelf-dev libjson-c-dev
 	libzstd-dev linux-headers-cloud-amd64 make perl-base pkg-config zlib1g-dev)
 case $suite in
@@ -37,21 +39,20 @@ bookworm)
 trixie)
 	guest_packages+=(libelf1t64 openjdk-21-jre-headless openjdk-25-jre-headless
 		tomcat11 tomcat11-examples)
-	build_packages+=(openjdk-21-jdk-headless)
+	build_packages+=(openjdk-21-jdk-headless openjdk-25-jdk-headless)
 	java=21 ;;
 esac
 
-apt_dir=$lab_cache/apt
 init=$lab_dir/guest-init.sh
 
 guest_key()
 {
-	{ echo "${guest_packages[@]}"; cat "$0" "$init"; } | sha256sum
+	{ echo "${guest_packages[@]}"; cat "$0" "$lab_dir/apt.sh" "$init"; } | sha256sum
 }
 
 buildroot_key()
 {
-	{ echo "${build_packages[@]}"; cat "$0"; } | sha256sum
+	{ echo "${build_packages[@]}"; cat "$0" "$lab_dir/apt.sh"; } | sha256sum
 }
 
 # is_current KIND FILE: FILE was made from the present package list and script.
@@ -60,100 +61,11 @@ is_current()
 	[ -e "$lab_cache/$2" ] && [ "$(cat "$lab_cache/$1.key" 2>/dev/null)" = "$("$1_key")" ]
 }
 
-# host_mirror: the Debian archive the host's apt uses; $1 is "" or "-security".
-# The archive proper is told from other repositories by its -updates suite.
-host_mirror()
-{
-	# shellcheck disable=SC2016 # apt's own variables
-	apt-get indextargets --no-release-info --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' \
-		'Created-By: Packages' 2>/dev/null |
-	awk -v kind="$1" '
-		$3 != "main" { next }
-		$2 ~ /-updates$/ { archive[$1] = 1 }
-		$2 ~ /-security$/ && !security { security = $1 }
-		$2 !~ /[\/-]/ { if (!($1 in seen)) { seen[$1] = 1; order[n++] = $1 } }
-		END {
-			if (kind == "-security") { print security; exit }
-			for (i = 0; i < n; i++) if (order[i] in archive) { print order[i]; exit }
-			for (i = 0; i < n; i++) if (order[i] ~ /\/debian\/?$/) { print order[i]; exit }
-		}'
-}
-
-# An apt of our own: the host's way to the network (Acquire: proxies, certificates,
-# and the log-ins of /etc/apt/auth.conf), the suite's sources, an empty machine.
-apt_setup()
-{
-	local mirror security signed='' key
-
-	mirror=$(host_mirror "")
-	security=$(host_mirror -security)
-	[ -n "$mirror" ] ||
-		die "this host's apt knows no Debian archive to take the guest's packages from: name one in /etc/apt/sources.list and run apt-get update"
-	for key in /usr/share/keyrings/debian-archive-keyring.{pgp,gpg}; do
-		if [ -r "$key" ]; then
-			signed="[signed-by=$key] "
-			break
-		fi
-	done
-
-	mkdir -p "$apt_dir"/{etc/apt.conf.d,etc/preferences.d,state/lists/partial,cache/archives/partial,log}
-	: >"$apt_dir/state/status"
-	printf 'deb %s%s %s main\n' "$signed" "$mirror" "$suite" \
-		"$signed" "$mirror" "$suite-updates" \
-		${security:+"$signed" "$security" "$suite-security"} >"$apt_dir/etc/sources.list"
-	{
-		apt-config dump | grep '^Acquire::' | grep -vE '^Acquire::(IndexTargets|Changelogs)'
-		cat <<-CONF
-			Acquire::Retries "3";
-			APT::Architecture "amd64";
-			APT::Architectures { "amd64"; };
-			APT::Install-Recommends "false";
-			APT::Sandbox::User "root";
-			APT::Update::Error-Mode "any";
-			Dir::Etc "$apt_dir/etc";
-			Dir::Etc::netrc "/etc/apt/auth.conf";
-			Dir::Etc::netrcparts "/etc/apt/auth.conf.d";
-			Dir::Etc::trusted "/etc/apt/trusted.gpg";
-			Dir::Etc::trustedparts "/etc/apt/trusted.gpg.d";
-			Dir::State "$apt_dir/state";
-			Dir::State::status "$apt_dir/state/status";
-			Dir::Cache "$apt_dir/cache";
-			Dir::Log "$apt_dir/log";
-		CONF
-	} >"$apt_dir/apt.conf"
-	export APT_CONFIG=$apt_dir/apt.conf
-	say "$suite: packages from $mirror"
-	apt-get -qq update || die "apt cannot read the package lists of $suite from $mirror (see above):" \
-		"check the network; for a missing key, upgrade debian-archive-keyring;" \
-		"if the mirror lacks the suite, add one that has it to the host's apt sources"
-}
-
-# unpack DIR PACKAGE...: exactly the set apt resolves, unpacked. Debs are xz or zstd: one job a CPU.
+# unpack DIR PACKAGE...: exactly the set apt resolves, made fit to be used.
 unpack()
 {
-	local root=$1 list=$1.debs
-
-	shift
-	apt-get -qq -y --download-only install "$@" ||
-		die "apt cannot fetch the packages of $suite (see above): $*"
-	mkdir -p "$root"/usr/{bin,sbin,lib,lib64}
-	for d in bin sbin lib lib64; do
-		ln -s "usr/$d" "$root/$d"
-	done
-	apt-get -s install "$@" |
-	awk '$1 == "Inst" { v = substr($3, 2); gsub(/:/, "%3a", v); print $2 "_" v }' |
-	while read -r p; do
-		ls "$apt_dir/cache/archives/$p"_*.deb
-	done >"$list"
-	[ -s "$list" ] || die "apt resolved no package for $suite: run 'apt-get -s install' with APT_CONFIG=$APT_CONFIG"
-	# shellcheck disable=SC2016 # the inner shell's variables
-	xargs -a "$list" -P "$(nproc)" -n 1 bash -c 'set -o pipefail
-		dpkg-deb --fsys-tarfile "$1" |
-		tar -x --no-same-owner --keep-directory-symlink --exclude="./usr/share/doc/*" \
-			--exclude="./usr/share/man/*" --exclude="./usr/share/locale/*" -C "$0"' "$root" ||
-		die "cannot unpack the packages into $root: is the disk full?"
-	rm "$list"
-	fix_up "$root"
+	apt_unpack "$@"
+	fix_up "$1"
 }
 
 # What the maintainer scripts would have done and the lab needs.
@@ -240,7 +152,7 @@ rm -rf "$lab_cache"/tmp.*
 work=$(mktemp -d "$lab_cache/tmp.XXXXXX")
 chmod 755 "$work"
 trap 'rm -rf "$work"' EXIT
-apt_setup
+apt_setup "$lab_cache/apt" "$suite"
 is_current guest guest.ext4 || build_guest
 is_current buildroot buildroot || build_buildroot
 same_release || { build_guest; build_buildroot; }

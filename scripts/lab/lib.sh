@@ -24,14 +24,21 @@ die()
 	exit 1
 }
 
-# lab_suite NAME: check the suite's name, set $suite and $lab_cache (its cache folder).
+# lab_suite NAME: check the suite's name, set $suite, $lab_image (the suite whose image it boots) and
+# $lab_cache (the image's cache folder); for a kernel of debug-kernel.sh also $lab_debug (its cache folder)
+# and $lab_kernel, which are empty else.
+# shellcheck disable=SC2034
 lab_suite()
 {
-	case ${1:-} in
-	bookworm|trixie) suite=$1 ;;
-	*) die "unknown suite '${1:-}': it must be bookworm or trixie" ;;
+	local cache=${JIS_CACHE:-${HOME:?HOME is not set: set it, or JIS_CACHE}/.cache/jis}
+
+	suite=${1:-} lab_debug='' lab_kernel=''
+	case $suite in
+	bookworm|trixie) lab_image=$suite ;;
+	kasan|kcsan) lab_image=trixie lab_debug=$cache/debug lab_kernel=$cache/debug/$suite.bzImage ;;
+	*) die "unknown suite '$suite': it must be bookworm or trixie, or the debug kernel kasan or kcsan" ;;
 	esac
-	lab_cache=${JIS_CACHE:-${HOME:?HOME is not set: set it, or JIS_CACHE}/.cache/jis}/lab/$suite
+	lab_cache=$cache/lab/$lab_image
 	mkdir -p "$lab_cache" || die "cannot make the cache folder $lab_cache: set JIS_CACHE to a writable place"
 }
 

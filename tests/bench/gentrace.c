@@ -5,7 +5,9 @@
  * thread is on two CPUs. Only through trace/write.h, so that what it makes is what a recorder
  * makes. Usage: gentrace --out DIR --kernel-streams C --user-streams U --events N [--threads T]
  * [--seed S]
- *                 [--packet BYTES] [--gap TICKS]
+ *                 [--packet BYTES] [--gap TICKS] [--methods M --calls N]
+ * With --methods the threads that have a slot call M methods, in place of other marks, until N
+ * calls have been made: recursively, with exceptions, blocked and preempted in between.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +28,8 @@
 #define PID 1000u
 #define DIRECTORY "jvm-1000-5000000"
 #define NR_NAMES 16u
+#define MAX_DEPTH 24u
+#define METHOD_NAMES 1000u /* string_def ids of methods begin here */
 
 struct output {
 	struct packet_builder b;
@@ -40,6 +44,7 @@ struct thread {
 	enum where where;
 	uint32_t next; /* in its CPU's queue */
 	uint32_t span; /* name of the open span, 0: none */
+	uint32_t calls[MAX_DEPTH], depth;
 };
 
 struct cpu {
@@ -50,7 +55,8 @@ struct cpu {
 static struct {
 	const char *out;
 	uint32_t kernel, user, threads, packet, gap;
-	uint64_t events, seed;
+	uint64_t events, seed, calls;
+	uint32_t methods;
 } opt = {.kernel = 4, .user = 4, .packet = 65536, .gap = 600, .seed = 1, .events = 1000000};
 
 static struct output *outputs; /* CPUs, recorder, dict, slots */
@@ -58,7 +64,7 @@ static uint32_t nr_outputs;
 static struct thread *threads;
 static struct cpu *cpus;
 static struct thread_table *table;
-static uint64_t now = 1 << 20, written, random_state;
+static uint64_t now = 1 << 20, written, random_state, made_calls;
 static uint32_t gc_number;
 static const uint8_t kernel_uuid[16] = "jis-bench-kernel", user_uuid[16] = "jis-bench-user-0",
 		     session_uuid[16] = "jis-bench-sessio";
@@ -191,6 +197,14 @@ static void prologue(void)
 		snprintf(name, sizeof(name), i == 1 ? "main" : "request-%u", i);
 		EMIT(dict, string_def, name, .id = i);
 	}
+	for (uint32_t i = 1; i <= opt.methods; i++) {
+		snprintf(name, sizeof(name), "method%u", i);
+		EMIT(dict, string_def, name, .id = METHOD_NAMES + i);
+		snprintf(name, sizeof(name), "com.acme.Class%u", i / 8);
+		EMIT(dict, method_def, name, .id = i, .name = METHOD_NAMES + i);
+		EMIT(dict, traced_method, NULL, .id = i, .method = i, .first_line = -1,
+		     .last_line = -1);
+	}
 	for (uint32_t i = 0; i < opt.threads; i++) {
 		snprintf(name, sizeof(name), i ? "java-%u" : "java", i);
 		EMIT(&outputs[i % opt.kernel], thread_state, name, .tid = tid_of(i), .pid = PID,
@@ -288,11 +302,65 @@ static void user_event(uint32_t thread)
 	}
 }
 
+/* @thread leaves its innermost call: by an exception now and then, which more calls may pass on. */
+static void call_exit(uint32_t thread)
+{
+	struct thread *t = &threads[thread];
+	bool thrown = !below(32);
+
+	do
+		EMIT(slot(thread), method_exit, NULL,
+		     .method = t->calls[--t->depth] | (thrown ? JIS_METHOD_UNWOUND : 0));
+	while (thrown && t->depth && below(4));
+}
+
+/* What a method calls: itself now and then, else one of two further down. */
+static uint32_t callee_of(uint32_t caller)
+{
+	uint32_t step = opt.methods / 14 + 1;
+
+	if (!caller)
+		return 1 + below(step);
+	return below(32) ? caller + step * (1 + below(2)) : caller;
+}
+
+/* Some calls of @thread. */
+static void call_events(uint32_t thread)
+{
+	struct thread *t = &threads[thread];
+
+	for (uint32_t n = 1 + below(60); n; n--) {
+		bool deeper = t->depth < MAX_DEPTH && below(MAX_DEPTH) >= t->depth;
+		uint32_t callee = callee_of(t->depth ? t->calls[t->depth - 1] : 0);
+
+		if (t->depth && (!deeper || callee > opt.methods || made_calls >= opt.calls)) {
+			call_exit(thread);
+		} else if (made_calls < opt.calls) {
+			t->calls[t->depth] = callee;
+			EMIT(slot(thread), method_enter, NULL, .method = t->calls[t->depth]);
+			t->depth++;
+			made_calls++;
+		}
+	}
+}
+
+static bool calls_go_on(void)
+{
+	if (!opt.methods)
+		return written < opt.events;
+	for (uint32_t i = 0; i < opt.user; i++)
+		if (threads[i].depth)
+			return true;
+	return made_calls < opt.calls;
+}
+
 static void step(void)
 {
 	uint32_t cpu = below(opt.kernel), dice = below(16), current = cpus[cpu].current;
 
-	if (current && current <= opt.user && dice < 8)
+	if (current && current <= opt.user && dice < 8 && opt.methods)
+		call_events(current - 1);
+	else if (current && current <= opt.user && dice < 8)
 		user_event(current - 1);
 	else if (dice < 11 || (!current && !cpus[cpu].queue))
 		cpu_wake(cpu);
@@ -305,7 +373,7 @@ static void simulate(void)
 	uint64_t next_sync = now + FREQUENCY;
 
 	prologue();
-	while (written < opt.events) {
+	while (calls_go_on()) {
 		step();
 		if (now < next_sync)
 			continue;
@@ -410,6 +478,7 @@ static void parse(int argc, char **argv)
 		{"events", 1, NULL, 'e'},  {"user-streams", 1, NULL, 'u'},
 		{"threads", 1, NULL, 't'}, {"seed", 1, NULL, 's'},
 		{"packet", 1, NULL, 'p'},  {"gap", 1, NULL, 'g'},
+		{"methods", 1, NULL, 'm'}, {"calls", 1, NULL, 'c'},
 		{NULL, 0, NULL, 0}};
 	int c;
 
@@ -435,6 +504,12 @@ static void parse(int argc, char **argv)
 			break;
 		case 'p':
 			opt.packet = (uint32_t)number(optarg, 1 << 24);
+			break;
+		case 'm':
+			opt.methods = (uint32_t)number(optarg, 100000);
+			break;
+		case 'c':
+			opt.calls = number(optarg, UINT64_MAX / 4);
 			break;
 		case 'g':
 			opt.gap = (uint32_t)number(optarg, 1 << 30);

@@ -46,7 +46,25 @@ if [ -x "$bin/prv_bench" ]; then
 	echo "prv_bench, 64 streams:"
 	"$bin/prv_bench" "$dir/64" "$dir/out" -r "$rounds"
 fi
+# What JaViz took 30 minutes for.
+calls=${CALLS:-521410}
+"$bin/gentrace" --out "$dir/calls" --kernel-streams 4 --user-streams 4 --methods 130 --calls "$calls" >/dev/null
+for by in method context; do
+	for ((i = 0; i < rounds; i++)); do
+		cpu_seconds "$BUILD/jis" stats -q --by "$by" "$dir/calls"
+	done | median | sed "s/^/jis stats, $calls calls of 130 methods by $by: CPU seconds /"
+done
 if [ -x "$bin/event_bench" ]; then
 	echo "event_bench:"
 	"$bin/event_bench" || true
+fi
+# Classes of java.base where there is a JDK, else those of the tests.
+if [ -x "$bin/class_bench" ]; then
+	classes=$BUILD/tests/classes
+	if jimage=$(command -v jimage); then
+		home=$(dirname "$(dirname "$(readlink -f "$jimage")")")
+		jimage extract --dir "$dir/classes" --include 'regex:/java.base/java/util/.*\.class' "$home/lib/modules" &&
+			classes=$dir/classes
+	fi
+	"$bin/class_bench" "$classes" "$rounds"
 fi

@@ -34,3 +34,4 @@ for name in 'Signal Dispatcher' 'Finalizer' 'Reference Handler'; do
 	grep -q "^$tid ${name:0:15}\$" "$TESTDIR/tasks" || { cat "$TESTDIR/tasks"; fail "$name is not on thread $tid"; }
 done
 grep -q 'java_thread_start.*flags=0 .*name="tock"' "$TESTDIR/pool" || fail "a thread started later has no name"
+grep -q 'java_thread_name.*name="tock"' "$TESTDIR/pool" || fail "names given later are not recorded"

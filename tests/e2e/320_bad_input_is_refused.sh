@@ -8,13 +8,13 @@ cd "$TESTDIR" || exit 1
 expect_status 2 "$JIS"
 expect_status 2 "$JIS" frobnicate
 expect_says "no command \"frobnicate\""
-for verb in record pause resume info dump report export recover doctor; do
+for verb in record pause resume info dump report why stats export recover doctor; do
 	expect_status 0 "$JIS" "$verb" --help
 	expect_says "usage: jis $verb"
 done
 
 # options that do not exist, lack a value or have one too much
-for verb in record pause resume info dump report export recover doctor; do
+for verb in record pause resume info dump report why stats export recover doctor; do
 	expect_status 2 "$JIS" "$verb" --frobnicate=1
 	expect_says "jis $verb: unknown option --frobnicate; see jis $verb --help"
 	expect_status 2 "$JIS" "$verb" -q"$([ $verb = doctor ] || echo Z)"
@@ -28,6 +28,30 @@ expect_status 2 "${RECORD[@]}" --duration
 expect_says "jis record: option --duration needs a value"
 expect_status 2 "$JIS" info --t t
 expect_says "jis info: option --t may be short for more than one"
+
+# options that are for something else than what is asked for
+for option in --cycles --raw "--stream kernel/cpu-0" "--event sched_switch"; do
+	# shellcheck disable=SC2086
+	expect_status 2 "$JIS" dump --calls $option t
+	expect_says "are of events"
+done
+for option in --sort --cpu-rows "--wakeups all"; do
+	# shellcheck disable=SC2086
+	expect_status 2 "$JIS" export collapsed --off-cpu $option t
+	expect_says "are for the format paraver"
+done
+expect_status 2 "$JIS" export paraver --by-reason t -o t.prv
+expect_says "is for the format collapsed"
+for verb in dump report why stats export\ collapsed\ --off-cpu; do
+	# shellcheck disable=SC2086
+	expect_status 2 "$JIS" $verb --to 0 t
+	expect_says "--to 0"
+done
+
+expect_status 2 "$JIS" methods --list -o t t
+expect_says "--list reads a trace"
+expect_status 2 "$JIS" detach --no-rewrite 1
+expect_says "jis detach: unknown option --no-rewrite; see jis detach --help"
 
 # record: command line
 expect_status 2 "$JIS" record
@@ -133,8 +157,32 @@ expect_status 1 "$JIS" info cut
 expect_says "recover"
 cp -r short missing
 rm missing/kernel/cpu-0
-expect_status 0 "$JIS" info missing
+expect_status 1 "$JIS" info missing
 expect_says "missing"
+expect_says "kernel/cpu-0 cannot be read: No such file"
+for verb in dump report "export collapsed --off-cpu"; do
+	# shellcheck disable=SC2086
+	expect_status 1 "$JIS" $verb -q missing
+	expect_says "kernel/cpu-0 cannot be read: No such file"
+done
+expect_status 1 "$JIS" dump missing
+grep -q '^# kernel/cpu-0 cannot be read: ' out && grep -q ' kernel/recorder ' out ||
+	fail "jis dump does not print the rest: $(head -n 3 out)"
+expect_status 0 "$JIS" dump --stream kernel/recorder missing
+
+# a manifest that cannot be opened, and one that names a stream twice
+cp -r short looped
+ln -sf manifest.json looped/manifest.json
+expect_status 1 "$JIS" info looped
+expect_says "looped: its manifest.json: Too many levels"
+cp -r short twice
+python3 -c '
+import json
+m = json.load(open("twice/manifest.json"))
+m["streams"].append(m["streams"][0])
+json.dump(m, open("twice/manifest.json", "w"))'
+expect_status 1 "$JIS" dump twice
+expect_says "twice: its manifest.json is damaged"
 
 # a stream that is cut between two packets
 cp -r short between

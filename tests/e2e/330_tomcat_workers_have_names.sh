@@ -17,20 +17,19 @@ trap 'kill -KILL $recorder $(pgrep -P $recorder) 2>/dev/null || true' EXIT
 tomcat_wait "$port" $recorder 120 || { tail "$TESTDIR/tomcat.log" "$TESTDIR/record.log"; fail "no Tomcat"; }
 clients=()
 for ((i = 0; i < 20; i++)); do
-	curl -fsS -o /dev/null "http://127.0.0.1:$port/demo/lu?n=60" "http://127.0.0.1:$port/demo/page$i.html" \
-		"http://127.0.0.1:$port/examples/jsp/dates/date.jsp" &
+	curl -fsS "http://127.0.0.1:$port/demo/lu?n=60" "http://127.0.0.1:$port/demo/page$i.html" \
+		"http://127.0.0.1:$port/examples/jsp/dates/date.jsp" >"$TESTDIR/page$i" &
 	clients+=($!)
 done
 wait "${clients[@]}"
 jvm=$(pgrep -P $recorder)
 # What the JVM itself says its threads are called, by kernel thread id.
 kill -QUIT "$jvm"
-dumped() { sed -n '/^Full thread dump/,$p' "$TESTDIR/tomcat.log" >"$TESTDIR/threads" && grep -q '^"VM Thread"' "$TESTDIR/threads"; }
-wait_for 30 dumped
+wait_for 30 threads_dumped "$TESTDIR/tomcat.log" "$TESTDIR/threads"
 kill -INT $recorder
 wait $recorder || [ $? = 130 ] || [ $? = 143 ] || { cat "$TESTDIR/record.log"; fail "the recording failed"; }
 trap - EXIT
-cat "$TESTDIR/record.log"
+tail -n 3 "$TESTDIR/record.log"
 ! grep -q 'records were lost' "$TESTDIR/record.log" || fail "records were lost"
 
 "$JIS" export paraver -q "$TESTDIR/trace" -o "$TESTDIR/tomcat.prv"
@@ -39,26 +38,4 @@ for name in http-nio-127.0.0.1-$port-exec-1 http-nio-127.0.0.1-$port-Acceptor ht
 	"LU worker 0" "LU worker 1" main; do
 	grep -qF -- "$name" "$TESTDIR/tomcat.row" || { grep -c . "$TESTDIR/tomcat.row"; fail "no row named $name"; }
 done
-python3 - "$TESTDIR/threads" "$TESTDIR/tomcat.row" "$TESTDIR/trace/manifest.json" <<'PY'
-import json, re, sys
-rows = {}
-for line in open(sys.argv[2]):
-    m = re.match(r"(.*) \[(\d+)\]$", line.rstrip("\n"))
-    if m:
-        rows[int(m.group(2))] = m.group(1)
-# The VM's own threads are no Java threads: their rows have the kernel's name of 15 characters.
-java = {t["tid"] for t in json.load(open(sys.argv[3]))["threads"] if t["java_tid"]}
-wrong = n = internal = 0
-for line in open(sys.argv[1]):
-    m = re.match(r'"(.*)" #\d+.* nid=(0x[0-9a-f]+|\d+)', line)
-    if not m:
-        continue
-    tid, name = int(m.group(2), 0), m.group(1)
-    n += 1
-    internal += tid not in java
-    if rows.get(tid) != (name if tid in java else name[:15]):
-        wrong += 1
-        print("thread %d is %r in the JVM and %r in the trace" % (tid, name, rows.get(tid)))
-print("%d threads compared with the JVM's own dump, %d of them the VM's own, %d differ" % (n, internal, wrong))
-sys.exit(wrong > 0 or n < 10 or internal > 8)
-PY
+python3 "$CHECKERS/thread_names.py" "$TESTDIR/threads" "$TESTDIR/tomcat.row" "$TESTDIR/trace/manifest.json"

@@ -5,7 +5,15 @@
 . "$(dirname "$0")/lib.sh"
 need_root
 
-"${RECORD[@]}" -q -o "$TESTDIR/trace" -- "$JAVA" -Xmx512m -Xss256k -cp "$CLASSES:$MARKERS" ManyThreads \
+# A terminal takes U+0080 to U+009F for commands, as it does the controls of ASCII: neither gets there.
+"${RECORD[@]}" -q -o "$TESTDIR/controls" -- python3 -c \
+	'import time; open("/proc/self/comm", "wb").write(b"a\xc2\x9bb\x1bc\xc3\xa4"); time.sleep(0.05)'
+"$JIS" report -q "$TESTDIR/controls" >"$TESTDIR/controls.report"
+grep -qF 'a\u009bb\x1bcä' "$TESTDIR/controls.report" || { cat "$TESTDIR/controls.report"; fail "the name is not masked"; }
+! LC_ALL=C grep -q $'\xc2\x9b' "$TESTDIR/controls.report" || fail "a control character is printed"
+
+# One thread starts and joins all others, five records each: more than 16 MiB for 873 slots can always take.
+"${RECORD[@]}" -q --pool 64M -o "$TESTDIR/trace" -- "$JAVA" -Xmx512m -Xss256k -cp "$CLASSES:$MARKERS" ManyThreads \
 	"${AT_ONCE:-1000}" "${IN_TURN:-10000}" >"$TESTDIR/program"
 "$JIS" export paraver -q "$TESTDIR/trace" -o "$TESTDIR/x.prv"
 python3 "$CHECKERS/prv_check.py" "$TESTDIR/x.prv"

@@ -10,7 +10,7 @@ expect_status 0 "${RECORD[@]}" -q -o "$TESTDIR/t" -- "$TESTPROG/exec_thread" 200
 pid=$(cat "$TESTDIR/out")
 expect_status 0 "$JIS" info --strict "$TESTDIR/t"
 "$JIS" report --json "$TESTDIR/t" >"$TESTDIR/report.json"
-"$JIS" dump "$TESTDIR/t" | grep -E 'sched_(switch|process_ex)' >"$TESTDIR/events"
+"$JIS" dump --raw "$TESTDIR/t" | grep -E 'sched_(switch|process_ex)' >"$TESTDIR/events"
 python3 - "$TESTDIR" "$pid" <<'EOF'
 import json, re, sys
 NONE = 2**64 - 1

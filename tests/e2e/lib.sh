@@ -7,6 +7,11 @@ CHECKERS=$here/checkers
 TESTPROG=$BUILD/tests/prog
 CLASSES=$BUILD/tests/classes
 MARKERS=$BUILD/jis-markers.jar
+# shellcheck source=tests/e2e/lib_check_jni.sh
+. "$here/lib_check_jni.sh"
+# The file the JVM is in, and the command to run it by.
+REAL_JAVA=${JAVA:-}
+JAVA=$(check_jni "$REAL_JAVA")
 export PYTHONDONTWRITEBYTECODE=1
 
 fail() {
@@ -40,6 +45,11 @@ wait_for() {
 		[ $SECONDS -lt $end ] || fail "waited in vain for: $*"
 		sleep 0.05
 	done
+}
+
+# threads_dumped LOG FILE: is all of the thread dump that SIGQUIT asks a JVM for in its output? Then it is in FILE.
+threads_dumped() {
+	sed -n '/^Full thread dump/,$p' "$1" >"$2" && grep -q '^"VM Thread"' "$2"
 }
 
 need_root() {

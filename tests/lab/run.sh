@@ -7,6 +7,9 @@
 # and `N passed, N failed`; logs and results are in build/lab-out/SUITE (SUITE-icount
 # with ICOUNT=1). Exit status: 0, 1 when a test failed, else boot.sh's, whose environment holds here too.
 #
+# SUITE kasan or kcsan boots a kernel that checks itself (scripts/lab/debug-kernel.sh): tests get LAB_SLOW=5
+# times the time there, and what leaked at the end fails the run (a test called kmemleak).
+#
 # JIS_TEST_NO_SKIP=1 makes a skipped test a failed one. LAB_EXTRA names a folder
 # whose content is added to the job (/lab/job). JIS_SRC names another source tree
 # whose build is tested.
@@ -20,6 +23,8 @@ shift
 guest=$lab_top/tests/lab/guest
 src=$(cd "${JIS_SRC:-$lab_top}" && pwd)
 out=$src/build/lab-out/$suite${ICOUNT:+-icount}
+slow=${LAB_SLOW:-1}
+[ -z "$lab_debug" ] || slow=${LAB_SLOW:-5}
 
 # find_tests [NAME | NUMBER]...: the names of the tests meant, in order
 find_tests()
@@ -53,14 +58,17 @@ make_job()	# TEST...
 	[ ! -d "$src/build/demo-classes" ] || cp -a "$src/build/demo-classes" "$job/build/"
 	cp "$lab_dir/complaints.sh" "$job/"
 	[ -z "${LAB_EXTRA:-}" ] || cp -a "$LAB_EXTRA/." "$job/"
-	printf 'JIS_TEST_NO_SKIP=%s exec tests/driver.sh %s\n' "${JIS_TEST_NO_SKIP:-0}" "$*" >"$job/run.sh"
+	printf '%s ' "JIS_TEST_NO_SKIP=${JIS_TEST_NO_SKIP:-0}" "LAB_SLOW=$slow" \
+		${STRESS_SECONDS:+"STRESS_SECONDS=$STRESS_SECONDS"} ${STRESS_EVENTS:+"STRESS_EVENTS=$STRESS_EVENTS"} \
+		${STRESS_ROUND:+"STRESS_ROUND=$STRESS_ROUND"} \
+		exec tests/driver.sh "$@" >"$job/run.sh"
 }
 
 names=$(find_tests "$@")
 mapfile -t tests <<<"$names"
 limits=$(for t in "${tests[@]}"; do
 	limit=$(sed -n 's/^# lab-timeout: *//p' "$guest/$t.sh")
-	echo "${limit:-300}"
+	echo $((${limit:-300} * slow))
 done)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

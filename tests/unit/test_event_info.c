@@ -16,7 +16,8 @@ START_TEST(ids_and_names)
 	ck_assert_str_eq(event_info_get(JIS_STREAM_DICT, 1)->name, "string_def");
 	for (uint32_t c = 0; c < JIS_NR_STREAM_CLASSES; c++)
 		ck_assert_str_eq(event_info_get(c, 30)->name, "lost_records");
-	ck_assert_ptr_null(event_info_get(JIS_STREAM_USER, 1));
+	ck_assert_ptr_null(event_info_get(JIS_STREAM_USER, 31));
+	ck_assert_str_eq(event_info_get(JIS_STREAM_USER, 1)->name, "method_enter");
 	ck_assert_ptr_null(event_info_get(JIS_STREAM_KERNEL, 0));
 	ck_assert_ptr_null(event_info_get(JIS_STREAM_KERNEL, 31));
 	ck_assert_ptr_null(event_info_get(JIS_STREAM_KERNEL, UINT32_MAX));
@@ -64,7 +65,7 @@ START_TEST(all_rows)
 			nr++;
 		}
 	}
-	ck_assert_uint_eq(nr, 11 + 4 + 8 + 5 + 4);
+	ck_assert_uint_eq(nr, 23 + 13 + 4 + 29 + 16 + 12 + 4);
 }
 END_TEST
 

@@ -266,6 +266,33 @@ START_TEST(many_short_lives_are_forgotten)
 }
 END_TEST
 
+/* Two snapshots one after another: who says nothing between them, and ends, has had a name. */
+START_TEST(foreign_names_outlive_a_few_renames)
+{
+	struct ft_tasks *t = ft_tasks_new();
+	const uint64_t s = 1000000000;
+	struct ft_task *task = ft_task_get(t, 7);
+
+	strcpy(task->comm, "feeder");
+	task->named = true;
+	ft_task_get(t, 8); /* never named */
+	ft_tasks_rename_foreign(t, 100 * s);
+	ft_tasks_rename_foreign(t, 101 * s);
+	ft_tasks_rename_foreign(t, 110 * s);
+	ck_assert_ptr_null(ft_task_find(t, 8));
+	ck_assert_ptr_eq(ft_task_find(t, 7), task);
+	ck_assert(task->stale && !task->named);
+	ck_assert_str_eq(task->comm, "feeder");
+	task->named = true; /* told again: from here on anew */
+	ft_tasks_rename_foreign(t, 111 * s);
+	ft_tasks_rename_foreign(t, 121 * s);
+	ck_assert_ptr_nonnull(ft_task_find(t, 7));
+	ft_tasks_rename_foreign(t, 121 * s + 1);
+	ck_assert_ptr_null(ft_task_find(t, 7));
+	ft_tasks_free(t);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("jisctl_ftrace");
@@ -283,6 +310,7 @@ int main(void)
 	tcase_add_test(tc, bad_pages_end);
 	tcase_add_test(tc, a_tid_used_again_is_not_killed_by_its_former_owner);
 	tcase_add_test(tc, many_short_lives_are_forgotten);
+	tcase_add_test(tc, foreign_names_outlive_a_few_renames);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

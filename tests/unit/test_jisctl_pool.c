@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "libjisctl/clock.h"
 #include "libjisctl/packet_walk.h"
@@ -111,6 +112,70 @@ static void make(uint64_t bytes)
 	ck_assert_ptr_ne(map, MAP_FAILED);
 	ck_assert_int_eq(jis_writer_init(&w, map, pool_bytes(pool), 1), 0);
 }
+
+/* Memory from elsewhere: a descriptor the test has made, with what was asked for. */
+static struct {
+	uint64_t bytes, words_offset;
+	uint32_t pid, nr_words;
+	int fd;
+} asked;
+
+static int memory_given(void *ctx, uint32_t pid, uint64_t bytes, uint64_t words_offset,
+			uint32_t nr_words)
+{
+	asked.bytes = bytes;
+	asked.words_offset = words_offset;
+	asked.pid = pid;
+	asked.nr_words = nr_words;
+	if (ctx)
+		return -ENOSPC;
+	asked.fd = memfd_create("given", 0);
+	ck_assert_int_eq(ftruncate(asked.fd, (off_t)bytes), 0);
+	return asked.fd;
+}
+
+static void check_memory(void *ctx)
+{
+	struct pool_config config = {.bytes = POOL_BYTES_MIN,
+				     .clock = JIS_CLOCK_RAW,
+				     .pid = 4711,
+				     .memory = memory_given,
+				     .memory_ctx = ctx};
+	struct pool_sink s = {.packet = sink};
+	const struct jis_pool_header *h;
+	struct pool *p;
+
+	ck_assert_int_eq(pool_create(&config, &s, &p), 0);
+	h = mmap(NULL, pool_bytes(p), PROT_READ, MAP_SHARED, pool_fd(p), 0);
+	ck_assert_ptr_ne(h, MAP_FAILED);
+	ck_assert_uint_eq(asked.pid, 4711);
+	ck_assert_uint_eq(asked.bytes, pool_bytes(p));
+	/* Memory whose words nobody reads has none. */
+	ck_assert_uint_eq(h->nr_words, ctx ? 0 : asked.nr_words);
+	ck_assert_uint_eq(asked.words_offset, h->words_offset);
+	ck_assert_uint_eq(asked.nr_words & (asked.nr_words - 1), 0);
+	ck_assert_uint_ge(asked.nr_words, h->nr_slots);
+	ck_assert(h->words_offset >= h->states_offset + h->nr_packets * 4);
+	ck_assert(h->words_offset + asked.nr_words * sizeof(struct jis_thread_words) <=
+		  h->packets_offset);
+	ck_assert_int_eq(pool_words_read(p), ctx == NULL);
+	ck_assert_int_eq(pool_fd(p) == asked.fd, ctx == NULL);
+	munmap((void *)(uintptr_t)h, pool_bytes(p));
+	pool_close(p);
+}
+
+START_TEST(memory_comes_from_whoever_gives_it)
+{
+	check_memory(NULL);
+}
+END_TEST
+
+START_TEST(memory_that_is_refused_is_made_here)
+{
+	asked.fd = -1;
+	check_memory(&asked);
+}
+END_TEST
 
 static void set_up(void)
 {
@@ -505,6 +570,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, memory_comes_from_whoever_gives_it);
+	tcase_add_test(tc, memory_that_is_refused_is_made_here);
 	tcase_add_test(tc, layouts_of_all_sizes_are_sound);
 	tcase_add_test(tc, records_come_out_once_however_often_one_looks);
 	tcase_add_test(tc, a_flush_without_news_stores_nothing);

@@ -210,6 +210,70 @@ START_TEST(contradictions_are_counted_and_the_newer_evidence_wins)
 }
 END_TEST
 
+START_TEST(switches_that_were_not_told_are_counted_as_such)
+{
+	struct feed *f = feed_usual(false);
+
+	feed_start(f, NULL);
+	feed_switch(f, 0, 10, 0, R, 100);
+	feed_switch(f, 0, 20, 100, S, 0);
+	feed_wake(f, 1, 30, 0, 100, 31);
+	/* It wakes others, as often as it likes: it is on CPU 1 since some time. */
+	feed_wake(f, 1, 40, 100, 101, 41);
+	feed_wake(f, 1, 42, 100, 101, 43);
+	feed_switch(f, 1, 50, 100, S, 0);
+	/* Nor is it told that it was woken; that it was about to be is. */
+	FEED(f, 0, 60, sched_waking, .tid = 100, .waker_tid = 0, .context = JIS_WAKER_HARDIRQ);
+	feed_switch(f, 1, 70, 100, S, 0);
+	feed_end(f);
+	ck_assert_str_eq(f->thread_log[0],
+			 "unknown 0-10, run@0 10-20, sleep 20-31, unknown 31-40, run@1 40-50, "
+			 "sleep 50-60, unknown 60-70, sleep 70-1000");
+	ck_assert_str_eq(f->wakeups, "100<-0@1 30-31, 100<-0irq@0 60-60");
+	ck_assert_uint_eq(f->counts.unseen_switches, 2);
+	ck_assert_uint_eq(f->counts.contradictions, 0);
+	feed_free(f);
+}
+END_TEST
+
+START_TEST(an_idle_cpu_that_a_thread_leaves_was_switched_unseen)
+{
+	struct feed *f = feed_usual(true);
+
+	feed_start(f, NULL);
+	feed_switch(f, 0, 10, 100, S, 0);
+	feed_wake(f, 1, 20, 0, 100, 21);
+	feed_switch(f, 0, 30, 100, S, 0);
+	feed_switch(f, 0, 40, 7, R, 0);
+	feed_end(f);
+	ck_assert_str_eq(f->thread_log[0],
+			 "unknown 0-10, sleep 10-21, unknown 21-30, sleep 30-1000");
+	ck_assert_str_eq(f->cpu_log[0], "unknown 0-10, unknown 10-30, unknown 30-40, idle 40-1000");
+	ck_assert_uint_eq(f->counts.unseen_switches, 2);
+	ck_assert_uint_eq(f->counts.contradictions, 0);
+	feed_free(f);
+}
+END_TEST
+
+START_TEST(who_works_where_another_thread_runs_contradicts)
+{
+	struct feed *f = feed_usual(false);
+
+	feed_start(f, NULL);
+	feed_switch(f, 0, 10, 0, R, 100);
+	feed_switch(f, 1, 10, 101, S, 0);
+	feed_wake(f, 1, 20, 0, 101, 21);
+	feed_wake(f, 0, 30, 101, 200, 31);
+	/* Nobody has woken it. */
+	feed_switch(f, 1, 40, 200, S, 0);
+	feed_switch(f, 1, 50, 200, S, 0);
+	feed_end(f);
+	ck_assert_uint_eq(f->counts.unseen_switches, 0);
+	ck_assert_uint_eq(f->counts.contradictions, 2);
+	feed_free(f);
+}
+END_TEST
+
 START_TEST(a_cpu_is_unknown_after_a_foreign_switch)
 {
 	struct feed *f = feed_usual(false);
@@ -433,6 +497,9 @@ int main(void)
 	tcase_add_test(t, a_waking_before_the_switch_out_ends_the_wait_that_follows);
 	tcase_add_test(t, wakers_are_named);
 	tcase_add_test(t, contradictions_are_counted_and_the_newer_evidence_wins);
+	tcase_add_test(t, switches_that_were_not_told_are_counted_as_such);
+	tcase_add_test(t, an_idle_cpu_that_a_thread_leaves_was_switched_unseen);
+	tcase_add_test(t, who_works_where_another_thread_runs_contradicts);
 	tcase_add_test(t, a_cpu_is_unknown_after_a_foreign_switch);
 	tcase_add_test(t, with_all_switches_a_cpu_is_known);
 	tcase_add_test(t, a_selection_leaves_wakers_and_cpus_told);

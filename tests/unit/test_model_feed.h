@@ -107,12 +107,15 @@ static inline int feed_on_wakeup(void *ctx, const struct model_wakeup *w)
 
 static inline int feed_on_event(void *ctx, const struct model_event *e)
 {
-	static const char *const short_name[] = {"marker", "begin",  "end",  "gc",   "gc-end",
-						 "phase",  "rename", "java", "exec", "session"};
+	static const char *const short_name[] = {"marker", "begin",   "end",   "gc",   "gc-end",
+						 "phase",  "rename",  "java",  "exec", "session",
+						 "mount",  "unmount", "enter", "exit"};
 	struct feed *f = ctx;
 	char *log = f->events;
 
-	feed_log(log, "%s%" PRIu64 " %s", *log ? ", " : "", e->time, short_name[e->kind]);
+	feed_log(log, "%s%" PRIu64 " %s", *log ? ", " : "", e->time,
+		 (size_t)e->kind < sizeof(short_name) / sizeof(*short_name) ? short_name[e->kind]
+									    : "other");
 	if (e->thread != MODEL_NO_THREAD)
 		feed_log(log, " T%u", f->threads[e->thread].tid);
 	if (e->cpu != MODEL_NO_CPU)
@@ -125,6 +128,8 @@ static inline int feed_on_event(void *ctx, const struct model_event *e)
 		feed_log(log, " in '%s'", model_name(f->m, e->outer));
 	if (e->left != MODEL_NO_THREAD)
 		feed_log(log, " left T%u", f->threads[e->left].tid);
+	if (e->vthread != MODEL_NO_THREAD)
+		feed_log(log, " V%" PRIu64, e->java_tid);
 	feed_log(log, " %" PRId64, e->value);
 	return 0;
 }
@@ -265,7 +270,8 @@ static inline void feed_event(struct feed *f, uint32_t stream, uint64_t time, ui
 static inline void feed_switch(struct feed *f, uint32_t cpu, uint64_t time, uint32_t prev,
 			       uint32_t state, uint32_t next)
 {
-	FEED(f, cpu, time, sched_switch, .prev_tid = prev, .prev_state = state, .next_tid = next);
+	FEED(f, cpu, time, sched_switch, .prev_tid = prev, .prev_state = state, .next_tid = next,
+	     .prev_syscall = JIS_SYSCALL_UNKNOWN);
 }
 
 static inline void feed_wake(struct feed *f, uint32_t cpu, uint64_t time, uint32_t waker,

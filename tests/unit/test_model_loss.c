@@ -239,6 +239,124 @@ START_TEST(a_wakeup_of_an_unknown_thread_is_a_link_only_if_it_ended_a_wait)
 }
 END_TEST
 
+static struct feed *feed_window(uint64_t from, uint64_t to)
+{
+	const struct model_options options = {.from = from, .to = to};
+	struct feed *f = feed_usual(false);
+
+	feed_start(f, &options);
+	return f;
+}
+
+START_TEST(losses_are_cut_to_the_window)
+{
+	struct feed *f = feed_window(300, 600);
+
+	loss_add(f->m, &f->cursors[0], 100, 300, 1, "before");
+	loss_add(f->m, &f->cursors[0], 600, 700, 2, "behind");
+	loss_add(f->m, &f->cursors[0], 600, TIME_NONE, 4, "behind");
+	loss_add(f->m, &f->cursors[1], 200, 301, 8, "over its begin");
+	loss_add(f->m, &f->cursors[2], 250, 250, 16, "a moment before");
+	loss_add(f->m, &f->cursors[2], 300, 300, 32, "its first moment");
+	loss_add(f->m, &f->cursors[3], 400, 500, 64, "inside");
+	loss_add(f->m, &f->cursors[FEED_SLOT(0)], 599, 650, 128, "over its end");
+	loss_add(f->m, &f->cursors[FEED_SLOT(0)], 10, 290, 256, "before");
+	feed_end(f);
+	ck_assert_str_eq(f->damages, "1 300-301 8, 2 300-300 32, 3 400-500 64, -1 599-600 128");
+	ck_assert_uint_eq(f->counts.lost, 8 + 32 + 64 + 128);
+	ck_assert_uint_eq(f->counts.lost_user, 128);
+	feed_free(f);
+}
+END_TEST
+
+START_TEST(a_loss_over_the_whole_window_is_the_windows)
+{
+	struct feed *f = feed_window(300, 600);
+
+	loss_add(f->m, &f->cursors[0], 100, TIME_NONE, 1, "all of it");
+	feed_end(f);
+	ck_assert_str_eq(f->damages, "0 300-600 1");
+	feed_free(f);
+}
+END_TEST
+
+/* A writer tells what it lost in its next record, which may come behind the window. */
+START_TEST(what_is_told_behind_the_window_and_was_in_it_counts)
+{
+	const struct jis_ev_lost_records in = {.count = 3, .first = 590, .last = 700},
+					 behind = {.count = 5, .first = 601, .last = 700};
+	struct feed *f = feed_window(300, 600);
+
+	feed_dump(f, 400, 100, S, 0);
+	FEED(f, 3, 600, sched_wakeup, .tid = 7); /* with this the window ends */
+	for (uint32_t i = 0; i < 2; i++) {
+		struct stream_cursor *c = &f->cursors[1 + i];
+
+		c->time = 710 + i;
+		c->id = JIS_EV_lost_records;
+		c->payload = (const void *)(i ? &behind : &in);
+	}
+	losses_behind(f->m);
+	feed_end(f);
+	ck_assert_str_eq(f->damages, "1 590-600 3");
+	ck_assert_uint_eq(f->counts.lost, 3);
+	ck_assert_uint_eq(f->counts.lost_user, 0);
+	ck_assert_str_eq(f->thread_log[0], "unknown 300-400, sleep 400-590, unknown 590-600");
+	feed_free(f);
+}
+END_TEST
+
+START_TEST(what_the_kernel_and_what_processes_lost_is_told_apart)
+{
+	struct stream_entry streams[] = {
+		{.path = (char *)"kernel/cpu-0", .stream_class = JIS_STREAM_KERNEL, .lost[3] = 7},
+		{.path = (char *)"jvm/slot-0", .stream_class = JIS_STREAM_USER, .lost[2] = 11},
+		{.path = (char *)"jvm/dict", .stream_class = JIS_STREAM_DICT, .lost[2] = 13}};
+	struct feed *f = feed_usual(false);
+
+	f->man.streams = streams;
+	f->man.nr_streams = 3;
+	feed_start(f, NULL);
+	feed_end(f);
+	ck_assert_uint_eq(f->counts.lost, 7 + 11 + 13);
+	ck_assert_uint_eq(f->counts.lost_user, 11 + 13);
+	feed_free(f);
+}
+END_TEST
+
+#define MANY 200000u
+
+/* Losses are told in the order of their begins, of the same begin in that of their being noted. */
+static int on_many(void *ctx, const struct model_damage *d)
+{
+	uint64_t *next = ctx;
+
+	if (d->begin != *next / 2 || d->lost != *next % 2 + 1)
+		ck_abort_msg("loss %" PRIu64 " is %" PRIu64 " of %" PRIu64, *next, d->lost,
+			     d->begin);
+	++*next;
+	return 0;
+}
+
+START_TEST(very_many_losses_are_told_in_order)
+{
+	struct feed *f = feed_usual(false);
+	uint64_t next = 0;
+	const struct model_sink sink = {.damage = on_many, .ctx = &next};
+
+	f->man.end = MANY;
+	f->sinks[0] = &sink;
+	feed_start(f, NULL);
+	/* Noted backwards, all before the first is due. */
+	for (uint32_t i = MANY / 2; i--;)
+		for (uint32_t twice = 1; twice <= 2; twice++)
+			loss_add(f->m, &f->cursors[i % FEED_CPUS], i, i + 10, twice, "test");
+	ck_assert_int_eq(model_finish(f->m), 0);
+	ck_assert_uint_eq(next, MANY);
+	feed_free(f);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("model_loss");
@@ -258,6 +376,12 @@ int main(void)
 	tcase_add_test(t, threads_of_a_removed_target_are_unknown);
 	tcase_add_test(t, damages_of_the_manifest_count);
 	tcase_add_test(t, a_wakeup_of_an_unknown_thread_is_a_link_only_if_it_ended_a_wait);
+	tcase_add_test(t, losses_are_cut_to_the_window);
+	tcase_add_test(t, a_loss_over_the_whole_window_is_the_windows);
+	tcase_add_test(t, what_is_told_behind_the_window_and_was_in_it_counts);
+	tcase_add_test(t, what_the_kernel_and_what_processes_lost_is_told_apart);
+	tcase_set_timeout(t, 120);
+	tcase_add_test(t, very_many_losses_are_told_in_order);
 	suite_add_tcase(s, t);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

@@ -45,8 +45,9 @@ static const char tiny_pcf[] =
 	"DEFAULT_SEMANTIC\n\nTHREAD_FUNC State As Is\n\n"
 	"STATES\n0 Idle\n1 Running\n2 Not created or exited\n7 Ready, waits for a CPU\n9 Blocked\n"
 	"34 Unknown\n35 CPU held by a thread that was not traced\n36 CPU held by a traced thread\n"
+	"37 Ready, but the cgroup's CPU quota is used up\n"
 	"\nSTATES_COLOR\n0 {117,195,255}\n1 {0,0,255}\n2 {255,255,255}\n7 {255,255,0}\n"
-	"9 {0,162,0}\n34 {128,128,128}\n35 {210,180,140}\n36 {70,70,200}\n"
+	"9 {0,162,0}\n34 {128,128,128}\n35 {210,180,140}\n36 {70,70,200}\n37 {255,105,0}\n"
 	"\nEVENT_TYPE\n0 77000001 Kind of wait\nVALUES\n0 none, or interruptible\n"
 	"2 uninterruptible\n3 stopped\n"
 	"\nEVENT_TYPE\n0 48000001 Garbage collection\nVALUES\n0 none\n"
@@ -154,8 +155,9 @@ START_TEST(cpu_rows_show_who_held_the_cpu_and_send_the_other_wakeups)
 					     "1:0:1:1:1:0:5:34\n"
 					     "1:0:1:1:1:5:11:9\n"
 					     "3:0:2:1:1:10:10:0:1:1:1:11:11:0:0\n"
+					     "1:0:2:1:1:0:11:34\n"
 					     "1:0:1:1:1:11:20:7\n"
-					     "1:0:2:1:1:0:20:34\n"
+					     "1:0:2:1:1:11:20:0\n"
 					     "1:1:1:1:1:20:30:1\n"
 					     "1:0:2:1:1:20:30:36\n"
 					     "2:0:2:1:1:20:77000002:100\n"
@@ -298,6 +300,7 @@ int main(void)
 	SRunner *runner = srunner_create(s);
 	int failed;
 
+	tcase_set_timeout(t, 60);
 	tcase_add_test(t, a_tiny_trace_is_written_to_the_letter);
 	tcase_add_test(t, sorted_and_compressed_it_is_the_same_lines);
 	tcase_add_test(t, cpu_rows_show_who_held_the_cpu_and_send_the_other_wakeups);

@@ -2,6 +2,42 @@
 /* Made-up traces, sensible and not: what is written keeps the format's rules, whatever is fed. */
 #include "test_prv_files.h"
 
+/* A word of a Java thread, virtual ones 50 to 53 among them, or a system call: in any order. */
+static void java_noise(struct feed *f, uint32_t tid, uint32_t cpu, uint64_t t, unsigned int *seed)
+{
+	uint64_t java_tid = tid == 101 ? 2 : 50 + (uint64_t)rand_r(seed) % 4;
+
+	FEED(f, FEED_SLOT(0), t, thread_bind, .tid = tid);
+	switch (rand_r(seed) % 8) {
+	case 0:
+		FEED(f, FEED_SLOT(0), t, monitor_contended_enter, .java_tid = java_tid,
+		     .class_name = 1, .hash = (uint32_t)rand_r(seed), .owner_tid = 100,
+		     .owner_java_tid = 50 + (uint64_t)rand_r(seed) % 6);
+		break;
+	case 1:
+		FEED(f, FEED_SLOT(0), t, monitor_contended_entered, .java_tid = java_tid);
+		break;
+	case 2:
+		FEED(f, FEED_SLOT(0), t, park_begin, .java_tid = java_tid, .class_name = 1);
+		break;
+	case 3:
+		FEED(f, FEED_SLOT(0), t, unpark, .java_tid = 2, .target_java_tid = java_tid);
+		break;
+	case 4:
+		FEED(f, FEED_SLOT(0), t, vthread_mount, .java_tid = java_tid);
+		break;
+	case 5:
+		FEED(f, FEED_SLOT(0), t, vthread_unmount, .java_tid = java_tid);
+		break;
+	case 6:
+		FEED(f, cpu, t, syscall_io, .tid = tid, .nr = rand_r(seed) % 2, .fd = 3);
+		break;
+	case 7:
+		FEED(f, cpu, t, syscall_exit, .tid = tid, .nr = rand_r(seed) % 2);
+		break;
+	}
+}
+
 /* A trace of which no record fits the other must still give files that keep all rules. */
 static void nonsense(struct feed *f, unsigned int seed)
 {
@@ -12,7 +48,11 @@ static void nonsense(struct feed *f, unsigned int seed)
 		uint32_t cpu = (uint32_t)rand_r(&seed) % FEED_CPUS;
 		uint32_t prev = tids[rand_r(&seed) % 5], next = tids[rand_r(&seed) % 5];
 
-		switch (rand_r(&seed) % 6) {
+		switch (rand_r(&seed) % 8) {
+		case 6:
+		case 7:
+			java_noise(f, rand_r(&seed) % 2 ? 100 : 101, cpu, t, &seed);
+			break;
 		case 0:
 			feed_wake(f, cpu, t, prev, next, t);
 			break;
@@ -85,6 +125,9 @@ static void sense(struct feed *f, unsigned int seed)
 			schedule_wake(f, &s, cpu, t);
 		else
 			schedule_switch(f, &s, cpu, t);
+		/* Who speaks is on its CPU. */
+		if (s.on[cpu] == 100 || s.on[cpu] == 101)
+			java_noise(f, s.on[cpu], cpu, t, &s.seed);
 		if (t + 30 < next_loss)
 			continue;
 		t = next_loss;
@@ -108,8 +151,14 @@ START_TEST(the_independent_checker_finds_nothing)
 	if (access(checker, R_OK))
 		return;
 	f->man.end = 200000;
+	f->man.machine = (char *)"x86_64";
 	start(f, &x, &(struct paraver_options){.wakeups = PARAVER_WAKEUPS_ALL, .sort = _i & 2});
+	for (uint64_t i = 50; i < 53; i++)
+		ck_assert_int_eq(vthread_add(f->m, 0, i, i > 50 ? "v" : "", (i - 50) * 1000), 0);
 	begin(f);
+	FEED_TEXT(f, FEED_DICT(0), 0, string_def, text, "Lock", .id = 1);
+	FEED_TEXT(f, FEED_DICT(0), 0, java_thread_start, name, "worker", .java_tid = 2, .tid = 101);
+	FEED_TEXT(f, 0, 0, fd_file, path, "/data", .pid = 100, .fd = 3, .type = JIS_FD_FILE);
 	if (_i & 4)
 		nonsense(f, (unsigned int)_i);
 	else
@@ -159,6 +208,31 @@ START_TEST(sorting_with_little_memory_gives_all_lines_in_order)
 }
 END_TEST
 
+/* The view of waits names the states of all of them. */
+START_TEST(the_table_of_waits_has_every_reason)
+{
+	char line[1024], wanted[32];
+	FILE *in = fopen("paraver-export/cfg/wait_time.cfg", "r");
+	bool found = false;
+
+	if (!in)
+		return;
+	while (fgets(line, sizeof(line), in)) {
+		if (strncmp(line, "window_semantic_module", 22) != 0)
+			continue;
+		found = true;
+		ck_assert_ptr_nonnull(strstr(line, " 9.000000 "));
+		for (int i = MODEL_WAIT_UNKNOWN + 1; i < MODEL_NR_REASONS; i++) {
+			snprintf(wanted, sizeof(wanted), " %d.000000 ",
+				 PARAVER_WAIT + i - MODEL_WAIT_UNKNOWN);
+			ck_assert_msg(strstr(line, wanted), "%s", model_reason_name(i));
+		}
+	}
+	ck_assert(found);
+	fclose(in);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("prv_rules");
@@ -168,6 +242,7 @@ int main(void)
 
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, the_independent_checker_finds_nothing, 0, 16);
+	tcase_add_test(t, the_table_of_waits_has_every_reason);
 	tcase_add_test(t, sorting_with_little_memory_gives_all_lines_in_order);
 	suite_add_tcase(s, t);
 	srunner_run_all(runner, CK_NORMAL);

@@ -48,11 +48,11 @@ START_TEST(times_switches_and_wakers_add_up)
 	ck_assert_uint_eq(t->wakeups, 3);
 	ck_assert_uint_eq(t->wake_time, 5);
 	ck_assert_uint_eq(t->woke, 1);
-	ck_assert_int_eq(rep->threads[0].waker, REPORT_WAKER_SOFTIRQ);
-	ck_assert_uint_eq(rep->threads[0].waker_count, 2);
-	ck_assert_int_eq(rep->threads[1].waker, REPORT_WAKER_THREAD);
-	ck_assert_uint_eq(rep->threads[1].waker_index, 0);
-	ck_assert_int_eq(rep->threads[2].waker, REPORT_WAKER_NONE);
+	ck_assert_int_eq(rep->threads[0].waker.who, REPORT_WAKER_SOFTIRQ);
+	ck_assert_uint_eq(rep->threads[0].waker.count, 2);
+	ck_assert_int_eq(rep->threads[1].waker.who, REPORT_WAKER_THREAD);
+	ck_assert_uint_eq(rep->threads[1].waker.index, 0);
+	ck_assert_int_eq(rep->threads[2].waker.who, REPORT_WAKER_NONE);
 	/* 101 runs from 60 to the end. */
 	ck_assert_uint_eq(rep->total.state[MODEL_RUNNING], 50 + 940);
 	ck_assert_uint_eq(rep->at_once[2], 10 + 10 + 10);
@@ -148,6 +148,28 @@ START_TEST(collections_are_paired_per_process)
 }
 END_TEST
 
+START_TEST(damage_of_the_kernel_is_not_that_of_processes)
+{
+	struct feed *f = feed_usual(false);
+	struct report_run *r = start(f);
+	const struct report *rep;
+
+	loss_add(f->m, &f->cursors[0], 100, 300, 1, "kernel");
+	loss_add(f->m, &f->cursors[FEED_RECORDER], 100, 150, 1, "recorder");
+	loss_add(f->m, &f->cursors[FEED_SLOT(0)], 200, 207, 1, "slot");
+	loss_add(f->m, &f->cursors[FEED_DICT(1)], 400, 420, 1, "dictionary");
+	loss_add(f->m, &f->cursors[FEED_SLOT(1)], 400, 400, 1, "slot");
+	feed_end(f);
+	rep = report_get(r);
+	ck_assert_uint_eq(rep->damage.intervals, 2);
+	ck_assert_uint_eq(rep->damage.time, 250);
+	ck_assert_uint_eq(rep->user_damage.intervals, 3);
+	ck_assert_uint_eq(rep->user_damage.time, 27);
+	report_free(r);
+	feed_free(f);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("report");
@@ -158,6 +180,7 @@ int main(void)
 	tcase_add_test(t, times_switches_and_wakers_add_up);
 	tcase_add_test(t, the_sums_agree_for_any_trace);
 	tcase_add_test(t, collections_are_paired_per_process);
+	tcase_add_test(t, damage_of_the_kernel_is_not_that_of_processes);
 	suite_add_tcase(s, t);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

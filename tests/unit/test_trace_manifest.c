@@ -89,7 +89,9 @@ static struct manifest *full(void)
 	m->backend = strdup("kmod");
 	m->missing = strings("m1", "m2");
 	m->notes = strings("n1", "n2");
+	m->filters = strings("process 12, children", "cgroup /sys/fs/cgroup/a b");
 	m->stop_reason = strdup("duration");
+	m->syscalls = strdup("io,-read");
 	m->clock = 1;
 	m->frequency = 2994000000;
 	m->base = 1ull << 63;
@@ -127,8 +129,11 @@ START_TEST(every_member_comes_back)
 	ck_assert(back->complete && back->recovered && back->all_switches);
 	ck_assert_mem_eq(back->uuid, m->uuid, 16);
 	ck_assert_str_eq(back->command, m->command);
+	ck_assert_str_eq(back->syscalls, m->syscalls);
 	ck_assert_str_eq(back->missing[1], "m2");
 	ck_assert_ptr_null(back->notes[2]);
+	ck_assert_str_eq(back->filters[1], m->filters[1]);
+	ck_assert_ptr_null(back->filters[2]);
 	ck_assert_uint_eq(back->base, 1ull << 63);
 	ck_assert_int_eq(back->realtime_offset, -5);
 	ck_assert_uint_eq(back->clocks[1].realtime, UINT64_MAX);
@@ -185,7 +190,7 @@ static int load_text(const char *text)
 	return err;
 }
 
-#define HEAD "{\"format\":1,\"schema\":1,\"frequency\":1000,"
+#define HEAD "{\"format\":1,\"schema\":3,\"frequency\":1000,"
 
 static const struct {
 	const char *text;
@@ -198,8 +203,8 @@ static const struct {
 	{"{\"format\":1", -EBADMSG},
 	{"{\"format\":\"1\"}", -EBADMSG},
 	{"{\"format\":2}", -EPROTONOSUPPORT},
-	{"{\"format\":1,\"schema\":2,\"frequency\":1}", -EPROTONOSUPPORT},
-	{"{\"format\":1,\"schema\":1}", -EBADMSG},
+	{"{\"format\":1,\"schema\":4,\"frequency\":1}", -EPROTONOSUPPORT},
+	{"{\"format\":1,\"schema\":3}", -EBADMSG},
 	{HEAD "\"begin\":-1}", -EBADMSG},
 	{HEAD "\"begin\":2,\"end\":1}", -EBADMSG},
 	{HEAD "\"end\":18446744073709551615}", -EBADMSG},

@@ -2,7 +2,9 @@
 /* The tables of threads that follow from events, whatever the order in which streams are fed. */
 #include <check.h>
 
+#include "libjisctl/packet_walk.h"
 #include "test_trace_gen.h"
+#include "trace/event_info.h"
 
 #define NR 3 /* streams: CPU, recorder, dictionary */
 
@@ -189,6 +191,48 @@ START_TEST(a_lost_end_does_not_take_the_next_ones)
 }
 END_TEST
 
+/* Each kind of record in a packet of its own: those that a walk says concern the table, and no
+ * others, add to it. */
+START_TEST(packets_that_concern_nobody_may_be_left_out)
+{
+	struct jis_ev_sched_switch off = {.prev_tid = 202};
+	uint64_t stored[JIS_MAX_EVENT_ID] = {0};
+	uint8_t payload[256] = {0};
+
+	for (uint32_t id = 1; id < JIS_MAX_EVENT_ID; id++) {
+		for (uint32_t state = 0; state <= JIS_TASK_DEAD; state++) {
+			const struct event_info *info = event_info_get(JIS_STREAM_KERNEL, id);
+			const struct jis_packet_header *h;
+			struct thread_table *t;
+			struct packet_walk walk;
+			bool text;
+
+			if (!info || (state && id != JIS_EV_sched_switch))
+				continue;
+			text = info->has_string;
+			off.prev_state = state;
+			memcpy(payload, &off, id == JIS_EV_sched_switch ? sizeof(off) : 0);
+			ck_assert_int_eq(packet_builder_add(&b[0], id, now += 10, payload,
+							    info->fixed_size - (text ? 4 : 0),
+							    text ? "text" : NULL),
+					 0);
+			h = packet_builder_close(&b[0], 0);
+			packet_walk_begin(&walk, h, UINT64_MAX);
+			ck_assert_int_eq(packet_walk_run(&walk, h, (uint32_t)(h->content_size / 8),
+							 stored),
+					 0);
+			ck_assert_uint_eq(walk.records, 1);
+			t = thread_table_new();
+			ck_assert_int_eq(thread_table_add_packet(t, 0, h, 0), 0);
+			ck_assert_msg(walk.lives || !thread_table_items(t), "event %u", id);
+			ck_assert_msg(!walk.lives || thread_table_items(t), "event %u", id);
+			thread_table_free(t);
+			memset(payload, 0, sizeof(payload));
+		}
+	}
+}
+END_TEST
+
 START_TEST(filling_twice_replaces)
 {
 	struct thread_table *t = thread_table_new();
@@ -331,12 +375,14 @@ START_TEST(children_are_targets_on_request)
 }
 END_TEST
 
-START_TEST(children_are_none_without_request)
+START_TEST(whose_birth_is_told_is_one_of_ours)
 {
-	target(200, 0, "sh");
+	target(200, 0, "sh"); /* its children are covered by another rule, as of a cgroup */
 	dump(200, 200, "sh");
 	fork_(200, 300, 300, "child");
-	tables_are("P200 sh\n200/200 -1..-1 sh\n");
+	fork_(300, 301, 300, "thread");
+	tables_are("P200 sh\nP300 child\n200/200 -1..-1 sh\n"
+		   "300/300 130..-1 child\n300/301 140..-1 thread\n");
 }
 END_TEST
 
@@ -375,6 +421,85 @@ START_TEST(java_names_after_reuse_of_a_tid)
 		   "200/200 -1..-1 java\n"
 		   "200/202 130..160 first J7\n"
 		   "200/202 170..-1 second J8\n");
+}
+END_TEST
+
+/* In a snapshot: the former owner of the tid ended before, and the new one's birth is not there. */
+START_TEST(a_later_owner_of_a_tid_has_its_own_java_name)
+{
+	java(102, 7, 0, "old");
+	SAY(2, java_thread_end, NULL, .java_tid = 7, .tid = 102);
+	java(103, 8, 0, "old native");
+	SAY(2, java_thread_end, NULL, .java_tid = 8, .tid = 103);
+	java(104, 9, 0, "old and not told to end");
+	java(102, 10, 0, "new");
+	now += 3000000000;
+	target(200, 0, "java");
+	dump(202, 200, "java");
+	dump(203, 200, "native");
+	dump(204, 200, "still there");
+	tables_are("P200 java\n"
+		   "200/202 -1..-1 new J10\n"
+		   "200/203 -1..-1 native\n"
+		   "200/204 -1..-1 old and not told to end J9\n");
+}
+END_TEST
+
+static void life_at(uint64_t start_ticks, uint32_t tid, const char *comm)
+{
+	SAY(0, thread_state, comm, .tid = tid, .pid = 200, .ns_tid = tid, .state = 1,
+	    .start_time = start_ticks + 5000000000);
+}
+
+/* The kernel's start time tells whose a name from before the first sight of a thread is. */
+START_TEST(java_names_are_of_the_life_that_had_started)
+{
+	struct thread_table *t = thread_table_new();
+	struct manifest *m = manifest_new();
+	const uint64_t s = 1000000000;
+	char *text;
+
+	m->clocks = calloc(2, sizeof(*m->clocks));
+	m->clocks[0].boottime = 5 * s;
+	m->clocks[1] = (struct clock_sample){.ticks = 100 * s, .boottime = 105 * s};
+	m->nr_clocks = 2;
+	m->frequency = s;
+	now = 10 * s;
+	java(202, 7, 0, "old");
+	java(203, 8, 0, "main");
+	SAY(2, java_thread_end, NULL, .java_tid = 8, .tid = 203);
+	java(203, 9, 0, "DestroyJavaVM");
+	now = 30 * s;
+	java(202, 10, 0, "new");
+	now = 60 * s;
+	target(200, 0, "java");
+	life_at(20 * s, 202, "java");
+	life_at(9 * s, 203, "java");
+	for (int i = 2; i >= 0; i--)
+		ck_assert_int_eq(thread_table_add_packet(t, 200, packet_builder_close(&b[i], 0), 0),
+				 0);
+	ck_assert_int_eq(thread_table_fill(t, m), 0);
+	text = text_of(m);
+	ck_assert_str_eq(text, "P200 java\n200/202 -1..-1 new J10\n200/203 -1..-1 main J8\n");
+	free(text);
+	manifest_free(m);
+	thread_table_free(t);
+}
+END_TEST
+
+/* The birth of the second owner was lost, as was the first one's. */
+START_TEST(java_names_where_births_were_lost)
+{
+	target(200, 0, "java");
+	dump(202, 200, "java");
+	java(102, 7, 0, "first");
+	exit_(202, 200);
+	dead(202);
+	now += 5000000000;
+	dump(202, 200, "native");
+	tables_are("P200 java\n"
+		   "200/202 -1..150 first J7\n"
+		   "200/202 -1..-1 native\n");
 }
 END_TEST
 
@@ -440,6 +565,7 @@ int main(void)
 	tcase_add_test(t, threads_come_and_go);
 	tcase_add_test(t, ends_find_the_life_they_belong_to);
 	tcase_add_test(t, a_lost_end_does_not_take_the_next_ones);
+	tcase_add_test(t, packets_that_concern_nobody_may_be_left_out);
 	tcase_add_test(t, filling_twice_replaces);
 	tcase_add_test(t, ends_without_an_exit);
 	tcase_add_test(t, exec_by_another_thread_than_the_leader);
@@ -447,9 +573,12 @@ int main(void)
 	tcase_add_test(t, a_million_names_take_no_memory_and_the_last_one_counts);
 	tcase_add_test(t, exec_by_the_leader_renames_the_process);
 	tcase_add_test(t, children_are_targets_on_request);
-	tcase_add_test(t, children_are_none_without_request);
+	tcase_add_test(t, whose_birth_is_told_is_one_of_ours);
 	tcase_add_test(t, java_names_by_the_tid_the_process_knows);
 	tcase_add_test(t, java_names_after_reuse_of_a_tid);
+	tcase_add_test(t, a_later_owner_of_a_tid_has_its_own_java_name);
+	tcase_add_test(t, java_names_are_of_the_life_that_had_started);
+	tcase_add_test(t, java_names_where_births_were_lost);
 	tcase_add_test(t, growing_packets_are_fed_once);
 	tcase_add_test(t, many_threads);
 	suite_add_tcase(suite, t);

@@ -270,6 +270,87 @@ static void on_signal(int sig)
 	write_marker(signal_slot, -1);
 }
 
+/* What the kernel would read for @tid: the entry by the rules of abi.h, found by our own search. */
+static const struct jis_thread_words *words_found(__u32 tid)
+{
+	const struct jis_thread_words *table = (const void *)(pool + POOL_WORDS_AT);
+	__u32 at = (__u32)(tid * 0x9e3779b1u) >> 16, i;
+
+	for (i = 0; i < 16; i++)
+		if (table[(at + i) % POOL_WORDS].tid == tid)
+			return &table[(at + i) % POOL_WORDS];
+	return NULL;
+}
+
+START_TEST(words_are_where_the_kernel_looks)
+{
+	static __u32 vm[40], os[40];
+	__u32 tid;
+
+	for (tid = 1; tid <= 8; tid++)
+		ck_assert_int_eq(jis_words_set(&w, tid, &vm[tid], &os[tid]), 0);
+	for (tid = 1; tid <= 8; tid++) {
+		ck_assert_ptr_nonnull(words_found(tid));
+		ck_assert_uint_eq(words_found(tid)->vm_state, (__u64)(uintptr_t)&vm[tid]);
+		ck_assert_uint_eq(words_found(tid)->os_state, (__u64)(uintptr_t)&os[tid]);
+	}
+	/* again: in place of the old ones, and not beside them */
+	ck_assert_int_eq(jis_words_set(&w, 3, &vm[30], NULL), 0);
+	ck_assert_uint_eq(words_found(3)->vm_state, (__u64)(uintptr_t)&vm[30]);
+	ck_assert_uint_eq(words_found(3)->os_state, 0);
+	ck_assert_int_eq(jis_words_clear(&w, 3), 0);
+	ck_assert_ptr_null(words_found(3));
+	ck_assert_int_eq(jis_words_clear(&w, 3), -ENOENT);
+	ck_assert_ptr_nonnull(words_found(4));
+}
+END_TEST
+
+START_TEST(words_without_room_are_refused)
+{
+	static __u32 word;
+	__u32 tid, set = 0, first_refused = 0;
+
+	ck_assert_int_eq(jis_words_set(&w, 0, &word, &word), -EINVAL);
+	ck_assert_int_eq(jis_words_set(&w, JIS_WORDS_BUSY, &word, &word), -EINVAL);
+	for (tid = 1; tid <= 1000; tid++) {
+		int err = jis_words_set(&w, tid, &word, NULL);
+
+		ck_assert(err == 0 || err == -ENOSPC);
+		set += !err;
+		first_refused = err && !first_refused ? tid : first_refused;
+	}
+	ck_assert_uint_eq(set, POOL_WORDS); /* each entry is in some thread's window */
+	for (tid = 1; tid <= 1000; tid++)
+		if (words_found(tid))
+			ck_assert_int_eq(jis_words_clear(&w, tid), 0);
+	ck_assert_int_eq(jis_words_set(&w, first_refused, &word, NULL), 0);
+	jis_writer_off(&w);
+	ck_assert_int_eq(jis_words_set(&w, 5, &word, NULL), -ENOENT);
+	ck_assert_int_eq(jis_words_clear(&w, first_refused), -ENOENT);
+}
+END_TEST
+
+START_TEST(a_bad_table_of_words_is_no_pool)
+{
+	struct jis_pool_header *h = pool_header();
+
+	h->nr_words = 24;
+	ck_assert_int_eq(jis_writer_init(&w, pool, POOL_SIZE, 1), -EPROTO);
+	h->nr_words = 1u << 20;
+	ck_assert_int_eq(jis_writer_init(&w, pool, POOL_SIZE, 1), -EPROTO);
+	h->nr_words = POOL_WORDS;
+	h->words_offset = POOL_WORDS_AT + 4;
+	ck_assert_int_eq(jis_writer_init(&w, pool, POOL_SIZE, 1), -EPROTO);
+	h->words_offset = POOL_SIZE - 64;
+	ck_assert_int_eq(jis_writer_init(&w, pool, POOL_SIZE, 1), -EPROTO);
+	h->words_offset = ~0ull - 63;
+	ck_assert_int_eq(jis_writer_init(&w, pool, POOL_SIZE, 1), -EPROTO);
+	h->nr_words = 0;
+	ck_assert_int_eq(jis_writer_init(&w, pool, POOL_SIZE, 1), 0);
+	ck_assert_int_eq(jis_words_set(&w, 5, &h->nr_words, NULL), -ENOENT);
+}
+END_TEST
+
 START_TEST(signal_handlers_may_write)
 {
 	struct sigaction sa = {.sa_handler = on_signal};
@@ -318,5 +399,8 @@ int main(void)
 	tcase_add_test(tc, without_a_slot_records_are_counted);
 	tcase_add_test(tc, threads_share_slots_and_packets);
 	tcase_add_test(tc, signal_handlers_may_write);
+	tcase_add_test(tc, words_are_where_the_kernel_looks);
+	tcase_add_test(tc, words_without_room_are_refused);
+	tcase_add_test(tc, a_bad_table_of_words_is_no_pool);
 	return run_tcase("writer", tc);
 }

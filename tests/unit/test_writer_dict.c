@@ -115,6 +115,29 @@ START_TEST(a_full_dictionary_waits_once_then_counts_loss)
 }
 END_TEST
 
+/* Who asks before never waits in the write itself, whatever the length, and loses nothing. */
+START_TEST(a_dictionary_with_room_does_not_wait)
+{
+	char text[1000] = "z";
+	__u32 i = 0;
+
+	while (jis_dict_ready(&w, sizeof(i) + (i * 37) % sizeof(text)) == 0) {
+		ck_assert_int_eq(name_put(i, text, (i * 37) % sizeof(text)), 0);
+		i++;
+	}
+	ck_assert_uint_gt(i, 8);
+	ck_assert_int_eq(jis_dict_ready(&w, sizeof(text)), -EAGAIN);
+	ck_assert_uint_eq(w.slots[0].lost[JIS_EV_string_def], 0);
+	pool_read(0);
+	ck_assert_int_eq(jis_dict_ready(&w, sizeof(text)), 0);
+	ck_assert_int_eq(name_put(i++, text, sizeof(text)), 0);
+	ck_assert_uint_eq(w.dict_full, 0); /* no write has waited */
+	pool_read(1);
+	ck_assert_uint_eq(count_seen(JIS_EV_string_def), i);
+	slot_adds_up(0);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("dictionary");
@@ -125,6 +148,7 @@ int main(void)
 	tcase_add_test(tc, long_strings_are_cut_between_characters);
 	tcase_add_test(tc, records_without_a_string_have_none);
 	tcase_add_test(tc, dictionary_and_events_do_not_take_each_others_packets);
+	tcase_add_test(tc, a_dictionary_with_room_does_not_wait);
 	tcase_add_test(tc, a_full_dictionary_waits_once_then_counts_loss);
 	return run_tcase("writer dictionary", tc);
 }

@@ -13,6 +13,8 @@
 #define POOL_PACKETS 8u
 #define POOL_DICT 2u
 #define POOL_STATES_AT 16384u
+#define POOL_WORDS 32u
+#define POOL_WORDS_AT 18432u
 #define POOL_PACKETS_AT 20480u
 #define POOL_SIZE (POOL_PACKETS_AT + POOL_PACKETS * POOL_PACKET)
 
@@ -58,6 +60,8 @@ static inline void pool_make(void)
 	h->states_offset = POOL_STATES_AT;
 	h->packets_offset = POOL_PACKETS_AT;
 	h->dict_packets = POOL_DICT;
+	h->nr_words = POOL_WORDS;
+	h->words_offset = POOL_WORDS_AT;
 	h->event_mask = ~0ull;
 	ck_assert_int_eq(jis_writer_init(&w, pool, POOL_SIZE, 4711), 0);
 }
@@ -81,6 +85,7 @@ static inline size_t payload_size(__u32 class, __u32 id, const unsigned char *p)
 	if (class == JIS_STREAM_USER) {
 		switch (id) {
 			JIS_EVENTS_USER(SIZE)
+			JIS_EVENTS_USER_RARE(SIZE)
 			JIS_EVENTS_COMMON(SIZE)
 		}
 		return fixed;

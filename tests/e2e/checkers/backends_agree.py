@@ -14,6 +14,10 @@ import sys
 import ctf
 
 
+# JIS_TASK_IOWAIT: ftrace cannot tell.
+IOWAIT = 0x200
+
+
 def read(trace):
     with open(os.path.join(trace, "manifest.json")) as f:
         manifest = json.load(f)
@@ -26,7 +30,8 @@ def read(trace):
         time += manifest["base"]
         if name == "sched_switch":
             if f["prev_tid"] in tids:
-                threads[f["prev_tid"]].append(("out", f["next_tid"], f["prev_state"], time))
+                state = f["prev_state"] & ~IOWAIT
+                threads[f["prev_tid"]].append(("out", f["next_tid"], state, time))
             if f["next_tid"] in tids:
                 threads[f["next_tid"]].append(("in", f["prev_tid"], 0, time))
         elif name in ("sched_wakeup", "sched_wakeup_new") and f["tid"] in tids:

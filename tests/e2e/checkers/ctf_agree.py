@@ -17,7 +17,7 @@ DUMP = re.compile(r"^(\d+) (\S+) (\w+) \{(.*)\}$")
 
 
 def dump(jis, trace, stream):
-    process = subprocess.Popen([jis, "dump", "--quiet", "--cycles", "--stream", stream, trace],
+    process = subprocess.Popen([jis, "dump", "--quiet", "--cycles", "--raw", "--stream", stream, trace],
                                stdout=subprocess.PIPE)
     for raw in process.stdout:
         line = raw.decode("utf-8", "replace").rstrip("\n")
@@ -29,14 +29,21 @@ def dump(jis, trace, stream):
         raise ctf.CheckError("jis dump --stream %s failed" % stream)
 
 
-def same(theirs, ours):
+def same(name, theirs, ours, seen):
+    """Where a text has no characters babeltrace2 2.0 shows that of an earlier event of the same name."""
+    lengths = {k[:-len("_length")]: v for k, v in theirs.items() if k.endswith("_length")}
     theirs = {k: v for k, v in theirs.items() if not k.endswith("_length")}
+    for field, length in lengths.items():
+        texts = seen.setdefault((name, field), set())
+        if length == 4 and ours.get(field) == "" and theirs[field] in texts:
+            theirs[field] = ""
+        texts.add(theirs[field])
     return theirs == ours
 
 
 def compare(jis, trace, stream):
     directory = ctf.single_stream(trace, stream)
-    counts = {}
+    counts, seen = {}, {}
     try:
         theirs = ctf.events(directory)
         ours = dump(jis, trace, stream)
@@ -44,7 +51,7 @@ def compare(jis, trace, stream):
             mine = next(ours, None)
             if mine is None:
                 raise ctf.CheckError("%s: jis dump ends after %d events, babeltrace2 goes on" % (stream, n))
-            if event[0] != mine[0] or event[1] != mine[1] or not same(event[2], mine[2]):
+            if event[0] != mine[0] or event[1] != mine[1] or not same(event[1], event[2], mine[2], seen):
                 raise ctf.CheckError("%s: event %d differs:\n  babeltrace2 %r\n  jis dump    %r"
                                      % (stream, n, event, mine))
             counts[event[1]] = counts.get(event[1], 0) + 1

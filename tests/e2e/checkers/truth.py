@@ -11,6 +11,8 @@ says until the one and until the other bounds what the books may say. Checked, b
   running time    within 1 % for threads with 200 ms or more, within 2 ms below, the sum within 0.5 %
   ready time      within 2 % or 3 ms
   switches        none
+Of thirty threads one may have a moment, at most 4 ms, as ready that the books have as running, all else being the same:
+seen in guests under -icount, where the books' clock is read once for a switch and the switch may be long.
 Last it alters the books by one switch, and by 3 % of the running time of a thread with 200 ms or more, and
 fails when it does not notice. Times come from the .prv, switches and markers from babeltrace2.
 --steal: ns the hypervisor and interrupts took from this machine during the run: times in the trace may be
@@ -167,6 +169,12 @@ def judge(options, t, first, second, low, high):
         switch_ok=low is not None and high is not None and low <= t["switches"] <= high)
 
 
+def one_switch(t, s):
+    """Have the books one moment as running that the trace has as ready, or the other way round, and all else the same?"""
+    apart = s.run[0] - t["run"]
+    return abs(apart) <= 4e6 and abs(apart + s.ready[0] - t["wait"]) <= 0.1 * abs(apart)
+
+
 def farthest(threads, seen):
     """Says how far books and trace are apart at most, beyond what is unknown and without any allowance."""
     def apart(pair, value):
@@ -219,14 +227,17 @@ def main():
     moved = read_moved(options.watched, threads)
     for tid, t in threads.items():
         t["moved"] = moved.get(tid, 0)
-    bad = 0
+    bad = late = 0
     seen = {}
     print("%7s %12s %25s %12s %25s %9s %11s  %s"
           % ("tid", "run ns", "trace", "wait ns", "trace", "switches", "trace", "thread"))
     for tid, t in sorted(threads.items()):
         first, second = times.get(tid, {}).get(9001, {}), times.get(tid, {}).get(9002, {})
         s = seen[tid] = judge(options, t, first, second, low.get(tid), high.get(tid))
-        bad += not (s.known and s.run_ok and s.ready_ok and s.switch_ok)
+        if s.known and s.switch_ok and not s.run_ok and one_switch(t, s):
+            late += 1
+        else:
+            bad += not (s.known and s.run_ok and s.ready_ok and s.switch_ok)
         if t["moved"]:
             print("thread %d was moved while it slept: %d ns may count as waiting" % (tid, t["moved"]))
         if not s.known:
@@ -239,6 +250,9 @@ def main():
     print("sum     %12d %12d-%d%s; steal at most %d; unknown %d"
           % (*sums, "" if sum_ok else "!", options.steal, sum(s.unknown for s in seen.values())))
     farthest(threads, seen)
+    if late:
+        print("of %d threads the books have some running as ready" % late)
+    bad += max(0, late - len(threads) // 30)
     if bad or not sum_ok:
         sys.exit("truth: %d threads differ (marked !)%s" % (bad, "" if sum_ok else ", and the sum"))
     notices(options, threads, seen, times, low, high)

@@ -15,8 +15,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Gives the JVM rewritten classes of java.base from a directory, also for those already loaded, then
- * makes it link, and so verify, all of them. As -javaagent with the directory as its argument.
+ * Gives the JVM rewritten classes of the JDK from a directory, also for those already loaded, then makes
+ * it link, and so verify, all of them. As -javaagent with the directory as its argument, and as program
+ * with the names of modules.
  * Prints each VerifyError or ClassFormatError, then "retransformed N served N linked N failed N".
  */
 public class AgentVerifyAll implements ClassFileTransformer {
@@ -25,9 +26,14 @@ public class AgentVerifyAll implements ClassFileTransformer {
 	private static int served;
 	private static int failed;
 
+	private static boolean isOfTheJdk(ClassLoader loader) {
+		return loader == null || loader == ClassLoader.getPlatformClassLoader()
+				|| loader == ClassLoader.getSystemClassLoader();
+	}
+
 	@Override
 	public byte[] transform(ClassLoader loader, String name, Class<?> old, ProtectionDomain domain, byte[] bytes) {
-		byte[] rewritten = loader == null ? REWRITTEN.get(name) : null;
+		byte[] rewritten = isOfTheJdk(loader) ? REWRITTEN.get(name) : null;
 		if (rewritten != null) {
 			served++;
 		}
@@ -48,7 +54,7 @@ public class AgentVerifyAll implements ClassFileTransformer {
 		}
 		List<Class<?>> loaded = new ArrayList<>();
 		for (Class<?> c : instrumentation.getAllLoadedClasses()) {
-			if (c.getClassLoader() == null && instrumentation.isModifiableClass(c)
+			if (isOfTheJdk(c.getClassLoader()) && instrumentation.isModifiableClass(c)
 					&& REWRITTEN.containsKey(c.getName().replace('.', '/'))) {
 				loaded.add(c);
 			}
@@ -65,14 +71,16 @@ public class AgentVerifyAll implements ClassFileTransformer {
 		}
 	}
 
-	public static void main(String[] args) throws IOException {
+	/** Links all classes of a module; returns their number. */
+	private static int linkAll(String module) throws IOException {
+		ClassLoader loader = ModuleLayer.boot().findModule(module).orElseThrow().getClassLoader();
 		int linked = 0;
-		for (String name : namesBelow(FileSystems.getFileSystem(URI.create("jrt:/")).getPath("/modules/java.base"))) {
+		for (String name : namesBelow(FileSystems.getFileSystem(URI.create("jrt:/")).getPath("/modules/" + module))) {
 			if (name.equals("module-info")) {
 				continue;
 			}
 			try {
-				Class.forName(name.replace('/', '.'), false, null).getDeclaredMethods();
+				Class.forName(name.replace('/', '.'), false, loader).getDeclaredMethods();
 				linked++;
 			} catch (VerifyError | ClassFormatError e) {
 				failed++;
@@ -80,6 +88,14 @@ public class AgentVerifyAll implements ClassFileTransformer {
 			} catch (ClassNotFoundException | LinkageError e) {
 				linked++; // a class it refers to is not there: not ours to mend
 			}
+		}
+		return linked;
+	}
+
+	public static void main(String[] modules) throws IOException {
+		int linked = 0;
+		for (String module : modules) {
+			linked += linkAll(module);
 		}
 		System.out.println("retransformed " + retransformed + " served " + served + " linked " + linked + " failed " + failed);
 	}

@@ -3,8 +3,8 @@
  * The smallest recorder on libjisctl, for tests of the library: minirec [OPTION...] DIR --
  * COMMAND... or minirec [OPTION...] -p PID DIR. Prints one line of counts at the end; its exit
  * status is the command's. -b kmod|ftrace  -c tsc|raw  -B kernel-buffer-bytes  -P pool-bytes  -m
- * max-bytes  -f flush-ms -a all switches  -n the command's children are no targets  -t seconds
- * (with -p)
+ * max-bytes  -f flush-ms -a all switches  -F flight recorder  -n the command's children are no
+ * targets  -t seconds (with -p)
  */
 #include <errno.h>
 #include <signal.h>
@@ -88,6 +88,9 @@ static int take_option(struct jisctl_options *o, int opt, int *children, pid_t *
 	case 'a':
 		o->all_switches = 1;
 		return 0;
+	case 'F':
+		o->flight_recorder = 1;
+		return 0;
 	case 'n':
 		*children = 0;
 		return 0;
@@ -135,7 +138,7 @@ int main(int argc, char **argv)
 	int opt, err, go = -1, children = 1, seconds = 0, status;
 	pid_t pid = 0;
 
-	while ((opt = getopt(argc, argv, "+b:c:B:P:m:f:anp:t:")) != -1)
+	while ((opt = getopt(argc, argv, "+b:c:B:P:m:f:aFnp:t:")) != -1)
 		if (take_option(&options, opt, &children, &pid, &seconds))
 			return 2;
 	if (optind >= argc)

@@ -10,6 +10,7 @@
  *   -o FILE  write there instead of stdout     -p N  packets         -s N  bytes of a packet
  *   -n N  slots    -d N  packets of the dictionary    -r  CLOCK_MONOTONIC_RAW
  *   -x  do not empty the pool while the process runs  -f HEX  features   -R TEXT  refuse
+ *   -t NS    stacks of waits longer than this
  * Exit status: the command's, or 99.
  */
 #include <errno.h>
@@ -36,6 +37,7 @@ struct packet {
 
 struct host {
 	__u32 packets, packet_size, slots, dict_packets, clock, features;
+	__u64 stack_threshold;
 	int keep;
 	const char *refuse;
 	FILE *out;
@@ -281,7 +283,8 @@ static void print_payload(__u32 class, __u32 id, struct cursor *c)
 		}
 	} else {
 		switch (id) {
-			JIS_EVENTS_USER(CASE) JIS_EVENTS_COMMON(CASE) default : c->bad = 1;
+			JIS_EVENTS_USER(CASE)
+			JIS_EVENTS_USER_RARE(CASE) JIS_EVENTS_COMMON(CASE) default : c->bad = 1;
 		}
 	}
 }
@@ -416,7 +419,8 @@ static void welcome_send(void)
 				      .protocol = JIS_AGENT_PROTOCOL,
 				      .type = h.refuse ? JIS_AGENT_REFUSE : JIS_AGENT_WELCOME,
 				      .features = h.features,
-				      .pool_size = h.size};
+				      .pool_size = h.size,
+				      .stack_threshold = h.stack_threshold};
 	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = {0};
 	struct iovec iov = {&m, sizeof(m)};
 	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
@@ -498,7 +502,7 @@ static void options(int argc, char **argv)
 	int c;
 
 	h.out = stdout;
-	while ((c = getopt(argc, argv, "+o:p:s:n:d:f:R:rx")) != -1) {
+	while ((c = getopt(argc, argv, "+o:p:s:n:d:f:t:R:rx")) != -1) {
 		switch (c) {
 		case 'o':
 			h.out = fopen(optarg, "we");
@@ -519,6 +523,9 @@ static void options(int argc, char **argv)
 			break;
 		case 'f':
 			h.features = (__u32)strtoul(optarg, NULL, 16);
+			break;
+		case 't':
+			h.stack_threshold = strtoull(optarg, NULL, 0);
 			break;
 		case 'R':
 			h.refuse = optarg;

@@ -49,11 +49,13 @@ exec 5>&-
 wait "$pid"
 
 # fits NAME: in time order, a dumped thread leaves a CPU only where the dump has it running, and gets one only
-# when the dump, or what followed, has it ready
+# when the dump, or what followed, has it ready; the first thousands of switches tell
 fits()
 {
-	sort -s -n -k2,2 "$records.$1" | awk "$awk_fields"'
-	$3 == "thread_state" { state[v("tid")] = v("state"); cpu[v("tid")] = v("cpu") }
+	LC_ALL=C sort -s -n -k2,2 "$records.$1" >"$LAB_TMP/sorted"
+	awk "$awk_fields"'
+	$3 == "thread_state" { state[v("tid")] = v("state"); cpu[v("tid")] = v("cpu"); seen = 0 }
+	++seen > 4000 { exit }
 	$3 == "sched_switch" {
 		p = v("prev_tid"); n = v("next_tid")
 		if (p in state) {
@@ -66,7 +68,7 @@ fits()
 		}
 	}
 	$3 == "sched_wakeup" && v("tid") in state && state[v("tid")] != 0 { state[v("tid")] = 256 }
-	END { exit bad > 0 }' >"$LAB_OUT/after" || { cp "$records.$1" "$LAB_OUT/records"; fail "the dump does not fit what follows: $(head -n 5 "$LAB_OUT/after")"; }
+	END { exit bad > 0 }' "$LAB_TMP/sorted" >"$LAB_OUT/after" || { cp "$records.$1" "$LAB_OUT/records"; fail "the dump does not fit what follows: $(head -n 5 "$LAB_OUT/after")"; }
 }
 
 for what in "burn 600" "cross 1000000000" "pingpong 1000000000"; do
@@ -74,7 +76,7 @@ for what in "burn 600" "cross 1000000000" "pingpong 1000000000"; do
 	"$load" $what &
 	pid=$!
 	sleep 0.5
-	for ((i = 0; i < 8; i++)); do
+	for ((i = 0; i < (LAB_SLOW > 1 ? 8 : 4); i++)); do
 		start_raw fits -n -b $((64 << 20)) -p "$pid"
 		sleep 0.05
 		stop_raw fits "$raw_pid"
@@ -82,5 +84,6 @@ for what in "burn 600" "cross 1000000000" "pingpong 1000000000"; do
 		fits fits
 	done
 	kill "$pid"
-	ok "8 dumps of '$what' fit the switches that follow"
+	wait "$pid"
+	ok "dumps of '$what' fit the switches that follow"
 done

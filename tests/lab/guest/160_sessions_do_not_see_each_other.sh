@@ -23,10 +23,11 @@ for s in a b; do
 	awk "$awk_fields"'
 	BEGIN { n = split(own, t, "|"); for (i = 1; i <= n; i++) mine[t[i]] = 1 }
 	$3 == "thread_state" || $3 == "sched_process_fork" { mine[v("tid")] = 1 }
-	$3 == "sched_switch" { if (!(v("prev_tid") in mine) && !(v("next_tid") in mine)) bad++; else switches++ }
+	$3 == "sched_switch" && (v("prev_tid") in mine || v("next_tid") in mine) { switches++ }
 	$3 ~ /^sched_(waking|wakeup|process_exit)/ && !(v("tid") in mine) { print; bad++ }
 	END { print switches " switches"; exit bad > 0 || switches < 4000 }' own="$own" \
 		<(grep -E 'thread_state|sched_process_fork' "$records.$s") "$records.$s" >"$LAB_OUT/own.$s" ||
 		fail "session $s: $(tail -n 3 "$LAB_OUT/own.$s")"
+	between_others $s >"$LAB_OUT/others.$s" || fail "session $s, switches of others: $(head -n 3 "$LAB_OUT/others.$s")"
 	ok "session $s: $(cat "$LAB_OUT/own.$s")"
 done

@@ -61,3 +61,42 @@ lost_of()	# NAME
 }
 
 bytes_smallest=$(($(getconf _NPROCESSORS_CONF) * 4 * 4096))
+
+# between_others NAME: switches between two threads that are no targets are those of a CPU that a target waits
+# for. Prints others, and fails; then how many there are. A record that makes a target ready is stamped a moment
+# after the CPU's switches begin to be recorded.
+between_others()
+{
+	awk "$awk_fields"'
+	function comes(cpu, from,   j) {
+		for (j = from; j < from + 20 && j <= n; j++)
+			if (into[j] == cpu)
+				return 1
+		return 0
+	}
+	function waits(cpu,   t) {
+		for (t in wait)
+			if (wait[t] == cpu)
+				return 1
+		return 0
+	}
+	NR == FNR { target[v("tid")] = 1; next }
+	{ line[++n] = $0; into[n] = -1 }
+	$3 ~ /^sched_wakeup/ { into[n] = v("target_cpu") }
+	$3 == "sched_migrate_task" { into[n] = v("dest_cpu") }
+	$3 == "thread_state" && v("state") == 256 { into[n] = v("cpu") }
+	END {
+		for (i = 1; i <= n; i++) {
+			$0 = line[i]
+			if (into[i] >= 0 && (v("tid") in wait || $3 != "sched_migrate_task")) wait[v("tid")] = into[i]
+			if ($3 != "sched_switch") continue
+			delete wait[v("next_tid")]
+			if (v("prev_tid") in target && v("prev_state") == "0x100") wait[v("prev_tid")] = $1
+			if (v("prev_tid") in target || v("next_tid") in target) continue
+			foreign++
+			if (!waits($1) && !comes($1, i)) { print; bad++ }
+		}
+		print foreign + 0 " between others"
+		exit bad > 0
+	}' <(grep -E 'thread_state|sched_process_fork' "$records.$1") <(sort -s -n -k2,2 "$records.$1")
+}

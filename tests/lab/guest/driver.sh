@@ -6,11 +6,11 @@
 # else 300) and a log, and prints RUN, then PASS, SKIP or FAIL with the reason and
 # the end of the log. A test fails too when the kernel complained during it or when
 # it left something behind: a process that cannot be killed, a tracefs instance, a
-# module that cannot be removed. Started by the job that tests/lab/run.sh makes.
+# module that cannot be removed. At the end kmemleak, where there is one, may find nothing. Started by the job that tests/lab/run.sh makes.
 
 set -u
 cd /lab/job || exit 1
-export JIS=/lab/job/build/jis JIS_BUILD=/lab/job/build
+export LAB_SLOW=${LAB_SLOW:-1} JIS=/lab/job/build/jis JIS_BUILD=/lab/job/build
 instances=/sys/kernel/tracing/instances
 
 # What the kernel logged since the mark of test $1; all there is when the mark is gone.
@@ -25,7 +25,7 @@ log_since()
 # try SECONDS COMMAND...: again and again until it succeeds
 try()
 {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * LAB_SLOW))
 
 	shift
 	until "$@" 2>/dev/null; do
@@ -39,7 +39,11 @@ kill_all()
 {
 	local pid
 
-	echo 1 >"$1/cgroup.kill"
+	if [ -e "$1/cgroup.kill" ]; then
+		echo 1 >"$1/cgroup.kill"
+	else	# before 5.14
+		xargs -r kill -KILL <"$1/cgroup.procs"
+	fi
 	try 20 rmdir "$1" && return
 	echo "processes that cannot be killed:"
 	while read -r pid; do
@@ -92,7 +96,7 @@ run_test()	# NAME
 	chmod 755 "$LAB_TMP"
 	chmod 1777 "$LAB_OUT"	# JVMs of other users write their crash reports there
 	limit=$(sed -n 's/^# lab-timeout: *//p' "tests/$name.sh")
-	: "${limit:=300}"
+	limit=$((${limit:-300} * LAB_SLOW))
 	echo "RUN  $name"
 	echo "<4>lab: test $name begins" >/dev/kmsg
 
@@ -122,8 +126,49 @@ run_test()	# NAME
 	esac
 }
 
+kmemleak=/sys/kernel/debug/kmemleak
+! grep -qw kmemleak=off /proc/cmdline || kmemleak=/nonexistent
+
+# scan_leaks: twice, since what is young or in somebody's registers is not told the first time
+scan_leaks()
+{
+	local i
+
+	for i in 1 2; do
+		sleep 6
+		echo scan >$kmemleak 2>/dev/null || return
+	done
+}
+
+# With a kernel that can tell: has anything leaked? The module is gone, and its functions' names with it.
+check_leaks()
+{
+	local leaks
+
+	echo "RUN  kmemleak"
+	if ! scan_leaks || ! leaks=$(cat $kmemleak); then
+		echo "FAIL kmemleak (it is switched off: $(dmesg | grep -a kmemleak | tail -n 1))"
+		return 1
+	fi
+	if [ -n "$leaks" ]; then
+		echo "$leaks" >/lab/out/kmemleak
+		echo "FAIL kmemleak ($(grep -c '^unreferenced' /lab/out/kmemleak) objects leaked)"
+		head -n 60 /lab/out/kmemleak | sed 's/^/    | /'
+		return 1
+	fi
+	echo "PASS kmemleak ($SECONDS s)"
+}
+
 failed=0
+if [ -e $kmemleak ]; then
+	scan_leaks
+	echo clear >$kmemleak	# what the kernel has of its own since it started
+fi
 for name; do
 	run_test "$name" || failed=1
 done
+if [ -e $kmemleak ]; then
+	SECONDS=0
+	check_leaks || failed=1
+fi
 exit "$failed"

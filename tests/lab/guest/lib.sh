@@ -7,7 +7,7 @@
 #
 # Given by the driver: JIS (the tool), JIS_BUILD (the build folder, with agent, jars
 # and kmod/jis.ko), LAB_OUT (folder of the test; what is left there comes out) and
-# LAB_TMP (a scratch folder). All processes a test leaves are killed after it.
+# LAB_TMP (a scratch folder), LAB_SLOW (how many times slower than others the kernel is). All processes a test leaves are killed after it.
 
 set -u
 
@@ -35,7 +35,7 @@ skip()
 # wait_for SECONDS WHAT COMMAND...: until COMMAND succeeds; fails the test when it does not in time.
 wait_for()
 {
-	local end=$((SECONDS + $1)) what=$2
+	local end=$((SECONDS + $1 * ${LAB_SLOW:-1})) what=$2
 
 	shift 2
 	until "$@"; do

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -420,13 +421,146 @@ static void test_many_targets(void)
 	close(fd);
 }
 
+static int set_call(int fd, unsigned int nr, struct jis_syscall_desc how)
+{
+	struct jis_syscalls set = {.size = sizeof(set)};
+
+	if (nr < JIS_MAX_SYSCALL)
+		set.native[nr] = how;
+	return call(fd, JIS_IOC_SYSCALLS, &set);
+}
+
+/* Reads all there is; returns how many records of type @id were produced until now. */
+static unsigned long produced(int fd, unsigned int nr_cpus, unsigned int id)
+{
+	unsigned long n = 0;
+
+	for (unsigned int cpu = 0; cpu < nr_cpus; cpu++) {
+		struct jis_counters c = {.size = sizeof(c), .cpu = cpu};
+
+		EXPECT(0, call(fd, JIS_IOC_COUNTERS, &c));
+		n += c.produced[id];
+	}
+	return n;
+}
+
+static unsigned long made(int fd, unsigned int nr_cpus, unsigned int id, int n)
+{
+	unsigned long before = produced(fd, nr_cpus, id);
+
+	while (n--)
+		syscall(SYS_getppid);
+	return produced(fd, nr_cpus, id) - before;
+}
+
+#define DESC(...) ((struct jis_syscall_desc){__VA_ARGS__})
+#define NONE JIS_ARG_NONE
+
+static void test_syscall_sets(int fd)
+{
+	struct jis_syscalls set = {.size = sizeof(set)};
+
+	EXPECT(0, set_call(fd, 0, DESC(JIS_SHAPE_IO, 0, 2, NONE)));
+	EXPECT(0, set_call(fd, 511, DESC(JIS_SHAPE_PLAIN | JIS_SHAPE_RESULT_FD, NONE, NONE, NONE)));
+	EXPECT(-EINVAL, set_call(fd, 0, DESC(JIS_NR_SHAPES, NONE, NONE, NONE)));
+	EXPECT(-EINVAL, set_call(fd, 0, DESC(JIS_SHAPE_MASK, NONE, NONE, NONE)));
+	EXPECT(-EINVAL, set_call(fd, 0, DESC(JIS_SHAPE_IO, 6, 2, NONE)));
+	EXPECT(-EINVAL, set_call(fd, 0, DESC(JIS_SHAPE_IO, 0, 0xfe, NONE)));
+	EXPECT(-EINVAL, set_call(fd, 0, DESC(JIS_SHAPE_PATH, 0, 1, 200)));
+	EXPECT(-EINVAL,
+	       set_call(fd, 0, DESC(JIS_SHAPE_FUTEX, 0, 5, 3))); /* no argument behind it */
+	EXPECT(-EINVAL, set_call(fd, 0, DESC(JIS_SHAPE_FUTEX32, 0, NONE, 3)));
+	EXPECT(-EINVAL, set_call(fd, 0, DESC(JIS_SHAPE_OFF, 0, 0, 1)));
+	EXPECT(-EINVAL, set_call(fd, 0, DESC(JIS_SHAPE_RESULT_FD, 0, 0, 0)));
+	set.reserved = 1;
+	EXPECT(-EINVAL, call(fd, JIS_IOC_SYSCALLS, &set));
+	set.reserved = 0;
+	set.size--;
+	EXPECT(-EINVAL, call(fd, JIS_IOC_SYSCALLS, &set));
+	EXPECT(-EFAULT, call(fd, JIS_IOC_SYSCALLS, NULL));
+}
+
+/* The set holds from call to call, in each state; an empty one ends it. */
+static void test_syscalls(void)
+{
+	struct jis_syscall_desc plain = DESC(JIS_SHAPE_PLAIN, NONE, NONE, NONE);
+	struct jis_setup setup = request();
+	unsigned int cpus, enter = JIS_EV_syscall_enter, leave = JIS_EV_syscall_exit;
+	int fd = device();
+
+	EXPECT(-EBADFD, set_call(fd, SYS_getppid, plain));
+	setup.buffer_bytes = 4u << 20;
+	EXPECT(0, call(fd, JIS_IOC_SETUP, &setup));
+	EXPECT(JIS_FEATURE_SYSCALLS, (long)(setup.features & JIS_FEATURE_SYSCALLS));
+	cpus = setup.nr_cpus;
+	EXPECT(0, set_call(fd, JIS_MAX_SYSCALL, plain)); /* none */
+	test_syscall_sets(fd);
+	EXPECT(0, set_call(fd, SYS_getppid, plain));
+	EXPECT(0, target(fd, JIS_IOC_TARGET_ADD, getpid(), 0));
+	EXPECT(0, (long)made(fd, cpus, enter, 10));
+	EXPECT(0, call(fd, JIS_IOC_START, NULL));
+	EXPECT(10, (long)made(fd, cpus, enter, 10));
+	EXPECT(10, (long)made(fd, cpus, leave, 10));
+	EXPECT(-EINVAL, set_call(fd, 0, DESC(JIS_NR_SHAPES, 0, 0, 0)));
+	EXPECT(10, (long)made(fd, cpus, enter, 10)); /* as it was */
+	EXPECT(0, set_call(fd, SYS_getpgid, plain));
+	EXPECT(0, (long)made(fd, cpus, enter, 10));
+	EXPECT(0, set_call(fd, JIS_MAX_SYSCALL, plain));
+	EXPECT(0, (long)made(fd, cpus, enter, 10));
+	EXPECT(0, set_call(fd, SYS_getppid, plain));
+	EXPECT(10, (long)made(fd, cpus, leave, 10));
+	EXPECT(0, call(fd, JIS_IOC_PAUSE, NULL));
+	EXPECT(0, (long)made(fd, cpus, enter, 10));
+	EXPECT(0, set_call(fd, SYS_getpgid, plain));
+	EXPECT(0, set_call(fd, SYS_getppid, plain));
+	EXPECT(0, (long)made(fd, cpus, enter, 10));
+	EXPECT(0, call(fd, JIS_IOC_RESUME, NULL));
+	EXPECT(10, (long)made(fd, cpus, enter, 10));
+	EXPECT(0, target(fd, JIS_IOC_TARGET_REMOVE, getpid(), 0));
+	EXPECT(0, (long)made(fd, cpus, enter, 10));
+	EXPECT(0, call(fd, JIS_IOC_STOP, NULL));
+	EXPECT(-EBADFD, set_call(fd, SYS_getppid, plain));
+	close(fd);
+}
+
+/* A packet whose number the caller could not be told is not taken: the next call gives it. */
+static void test_packet_untold(void)
+{
+	struct jis_setup setup = request();
+	int fd = session(&setup), told = 0;
+	struct jis_get_packet got, *read_only;
+
+	EXPECT(0, target(fd, JIS_IOC_TARGET_ADD, getpid(), 0));
+	EXPECT(0, call(fd, JIS_IOC_START, NULL));
+	for (int i = 0; i < 20; i++)
+		usleep(1000);
+	EXPECT(0, call(fd, JIS_IOC_STOP, NULL));
+	read_only = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (unsigned int cpu = 0; cpu < setup.nr_cpus; cpu++) {
+		*read_only = (struct jis_get_packet){.size = sizeof(got), .cpu = cpu};
+		mprotect(read_only, PAGE, PROT_READ);
+		if (call(fd, JIS_IOC_GET_PACKET, read_only) == -EFAULT) {
+			told++;
+			EXPECT(-EFAULT, call(fd, JIS_IOC_GET_PACKET, read_only));
+			EXPECT(0, get(fd, cpu, &got));
+			EXPECT(0, got.index);
+		}
+		mprotect(read_only, PAGE, PROT_READ | PROT_WRITE);
+	}
+	EXPECT(1, told > 0);
+	munmap(read_only, PAGE);
+	close(fd);
+}
+
 int main(void)
 {
+	test_syscalls();
 	test_setup();
 	test_states();
 	test_mapping();
 	test_close_while_mapped();
 	test_poll();
+	test_packet_untold();
 	test_targets();
 	test_many_targets();
 	printf("%d failures\n", failures);

@@ -2,13 +2,16 @@
 /*
  * jisload: loads whose scheduling is known, and what the kernel itself counted of it.
  *
- *   jisload pingpong N      two threads on one CPU wake each other N times over pipes. For each,
- * between its renames to "begin" and "end": its voluntary and involuntary switches (getrusage) and
- * times on a CPU (schedstat) jisload cross N         the same on two CPUs jisload threads N       N
- * threads that sleep until standard input ends; prints their tids jisload family          forks a
- * child that makes a thread, forks a grandchild and execs true jisload rate N          N round
- * trips of two processes on CPU 0; prints ns each (for measurements) jisload burn SECONDS    one
- * thread for each of two CPUs, and two more to preempt them
+ * - jisload getppid N, jisload read N: so many calls; prints ns each
+ * - jisload pingpong N: two threads on one CPU wake each other N times over pipes. For each,
+ *   between its renames to "begin" and "end": its voluntary and involuntary switches (getrusage)
+ *   and times on a CPU (schedstat)
+ * - jisload cross N: the same on two CPUs
+ * - jisload threads N: N threads that sleep until standard input ends; prints their tids
+ * - jisload family: forks a child that makes a thread, forks a grandchild and execs true
+ * - jisload rate N: N round trips of two processes on CPU 0; prints ns each (for measurements),
+ *   and for each process what pingpong prints
+ * - jisload burn SECONDS: one thread for each of two CPUs, and two more to preempt them
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -18,6 +21,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -62,23 +66,39 @@ static void pass(const struct party *p)
 	}
 }
 
-static void *party(void *arg)
+/*
+ * Plays its part; ns of all rounds but the first, in which the other side may still be getting
+ * ready. Says what the kernel counted meanwhile.
+ */
+static double play(const struct party *p)
 {
-	const struct party *p = arg;
+	struct party first = *p, rest = *p;
+	struct timespec begin, end;
 	struct rusage a, b;
 	long before, after;
 
+	first.rounds = 1;
+	rest.rounds--;
 	pin(p->cpu);
 	before = arrivals();
 	prctl(PR_SET_NAME, "begin");
 	getrusage(RUSAGE_THREAD, &a);
-	pass(p);
+	pass(&first);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	pass(&rest);
+	clock_gettime(CLOCK_MONOTONIC, &end);
 	getrusage(RUSAGE_THREAD, &b);
 	prctl(PR_SET_NAME, "end");
 	after = arrivals();
 	printf("thread %d voluntary %ld involuntary %ld arrivals %ld\n", gettid(),
 	       b.ru_nvcsw - a.ru_nvcsw, b.ru_nivcsw - a.ru_nivcsw, after - before);
 	fflush(stdout);
+	return (double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec);
+}
+
+static void *party(void *arg)
+{
+	play(arg);
 	return NULL;
 }
 
@@ -149,26 +169,46 @@ static int family(void)
 	return 0;
 }
 
+/* Calls without a pause; prints ns each. */
+static int calls(int n, int reads)
+{
+	struct timespec before, after;
+	int zero = open("/dev/zero", O_RDONLY), i;
+	char c[8];
+
+	pin(0);
+	for (i = -100; i < n; i++) {
+		if (!i)
+			clock_gettime(CLOCK_MONOTONIC, &before);
+		if (!reads)
+			syscall(SYS_getppid);
+		else if (syscall(SYS_read, zero, c, sizeof(c)) != sizeof(c))
+			return 1;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	printf("%ld\n",
+	       ((after.tv_sec - before.tv_sec) * 1000000000l + after.tv_nsec - before.tv_nsec) / n);
+	return 0;
+}
+
 static int rate(int rounds)
 {
-	struct timespec a, b;
 	struct party p;
 	int there[2], back[2];
+	double ns;
 
 	if (pipe(there) || pipe(back))
 		return 3;
 	pin(0);
 	if (fork() == 0) {
 		p = (struct party){there[0], back[1], rounds, 0, 0};
-		pass(&p);
+		play(&p);
 		_exit(0);
 	}
 	p = (struct party){back[0], there[1], rounds, 0, 1};
-	clock_gettime(CLOCK_MONOTONIC, &a);
-	pass(&p);
-	clock_gettime(CLOCK_MONOTONIC, &b);
+	ns = play(&p);
 	wait(NULL);
-	printf("%.0f\n", ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec)) / rounds);
+	printf("%.0f\n", ns / (rounds - 1));
 	return 0;
 }
 
@@ -207,6 +247,8 @@ int main(int argc, char **argv)
 		return family();
 	if (!strcmp(what, "rate"))
 		return rate(n);
+	if (!strcmp(what, "getppid") || !strcmp(what, "read"))
+		return calls(n, what[0] == 'r');
 	if (!strcmp(what, "burn"))
 		return burn(n);
 	return 2;

@@ -4,15 +4,20 @@
  * tests can check it with awk. Checks by itself what holds for every recording (see check_*);
  * shares no code with the recorder or the trace reader.
  *
- *   jisraw [-aClnrs] [-b BYTES] [-f MS] [-o FILE] [-p PID]... [COMMAND [ARG]...]
+ *   jisraw [-aClnrsU] [-b BYTES] [-e N] [-f MS] [-o FILE] [-p PID]... [-S LIST] [-x TARGET]...
+ *          [COMMAND [ARG]...]
  *     -a all switches   -C children too   -l read only when something was lost
  *     -n read nothing before the stop   -r CLOCK_MONOTONIC_RAW   -s start before targets are added
+ *     -e families of events (JIS_FAMILY_*, a number)   -S these system calls
  *     -b buffer bytes   -f flush interval (default 100)   -o records as text   -p target process
+ *     -x thread:TID, cgroup:PATH, executable:NAME or all: a target of another kind
+ *     -U targets only until they execute another program, but the command's own first one
  * Records until COMMAND has ended, or SIGINT or SIGTERM. Pauses at SIGUSR1, resumes at SIGUSR2.
  * Says "recording" on standard output when it records. Ends with a summary and status 0, or 1 and
  * what is wrong.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -21,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +35,7 @@
 #endif
 
 #include "libjisctl/backend.h"
+#include "libjisctl/syscalls.h"
 
 typedef unsigned long long u64;
 
@@ -55,8 +62,8 @@ struct event {
 #define F(type, name) {#name, T_##type},
 #define S(name) {#name, STR},
 #define EVENT(id, name) [id] = {#name, {JIS_FIELDS_##name(F, S)}},
-static const struct event events[JIS_MAX_EVENT_ID] = {JIS_EVENTS_KERNEL(EVENT)
-							      JIS_EVENTS_COMMON(EVENT)};
+static const struct event events[JIS_MAX_EVENT_ID] = {
+	JIS_EVENTS_KERNEL(EVENT) JIS_EVENTS_KERNEL_RARE(EVENT) JIS_EVENTS_COMMON(EVENT)};
 
 /* What is known of one CPU's stream. */
 struct stream {
@@ -169,7 +176,7 @@ static const uint8_t *decode_record(struct stream *s, uint32_t cpu, const uint8_
 		if (end - p < 16)
 			return NULL;
 		id = get32(p + 4);
-		if (get64(p + 8) - *time <= JIS_TIME_MASK)
+		if (id <= JIS_COMPACT_ID_MAX && get64(p + 8) - *time <= JIS_TIME_MASK)
 			wrong("cpu %u: an extended header %llu ticks after the record before", cpu,
 			      get64(p + 8) - *time);
 		*time = get64(p + 8);
@@ -289,7 +296,8 @@ static void check_counts(void)
 			      s->discarded);
 		lost += cpu_lost;
 		if (cpu == 0)
-			printf("clock_steps %llu\n", (u64)c.clock_steps);
+			printf("clock_steps %llu\nthreads_refused %llu\n", (u64)c.clock_steps,
+			       (u64)c.threads_refused);
 	}
 	printf("produced %llu stored %llu lost %llu\n", produced, stored, lost);
 }
@@ -392,15 +400,53 @@ static void record(int fd, pid_t child, int flush_ms, int late, int *status)
 	}
 }
 
+static const struct jis_syscalls *syscalls(const char *list)
+{
+	static struct jis_syscalls calls;
+	struct utsname host;
+	char why[256];
+
+	uname(&host);
+	if (!syscalls_parse(list, host.machine, &calls, why, sizeof(why)))
+		return &calls;
+	printf("jisraw: %s\n", why);
+	exit(2);
+}
+
+/* Adds the target that -x names. */
+static void add_other(const char *what, uint32_t flags)
+{
+	struct jis_target t = {.size = sizeof(t)};
+	const char *value = strchr(what, ':');
+
+	value = value ? value + 1 : "";
+	if (!strncmp(what, "thread:", 7)) {
+		t.kind = JIS_TARGET_THREAD;
+		t.pid = (uint32_t)atoi(value);
+	} else if (!strncmp(what, "cgroup:", 7)) {
+		t.kind = JIS_TARGET_CGROUP;
+		t.fd = open(value, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	} else if (!strncmp(what, "executable:", 11)) {
+		t.kind = JIS_TARGET_EXECUTABLE;
+		t.flags = flags & ~JIS_TARGET_FIRST_EXEC;
+		snprintf(t.name, sizeof(t.name), "%s", value);
+	} else {
+		t.kind = JIS_TARGET_ALL;
+	}
+	check(what, ops->filter(backend, JIS_IOC_TARGET_ADD, &t));
+}
+
 int main(int argc, char **argv)
 {
+	const char *others[16];
+	int nr_others = 0;
 	struct backend_config config = {.clock = JIS_CLOCK_TSC};
 	int opt, fd, gate = -1, nr_pids = 0, flush_ms = 100, status = 0;
 	int late = READ_SOON, start_first = 0;
 	uint32_t flags = 0;
 	pid_t pids[64], child = 0;
 
-	while ((opt = getopt(argc, argv, "+aClnrsb:f:o:p:")) != -1) {
+	while ((opt = getopt(argc, argv, "+aClnrsUb:e:f:o:p:S:x:")) != -1) {
 		switch (opt) {
 		case 'a':
 			config.all_switches = true;
@@ -420,6 +466,9 @@ int main(int argc, char **argv)
 		case 'r':
 			config.clock = JIS_CLOCK_RAW;
 			break;
+		case 'e':
+			config.families = (uint32_t)strtoul(optarg, NULL, 0);
+			break;
 		case 'b':
 			config.buffer_bytes = strtoull(optarg, NULL, 0);
 			break;
@@ -428,6 +477,15 @@ int main(int argc, char **argv)
 			break;
 		case 'o':
 			text = fopen(optarg, "w");
+			break;
+		case 'S':
+			config.syscalls = syscalls(optarg);
+			break;
+		case 'U':
+			flags |= JIS_TARGET_UNTIL_EXEC | JIS_TARGET_FIRST_EXEC;
+			break;
+		case 'x':
+			others[nr_others++ % 16] = optarg;
 			break;
 		case 'p':
 			pids[nr_pids++ % 64] = atoi(optarg);
@@ -447,11 +505,14 @@ int main(int argc, char **argv)
 		check("start", ops->start(backend));
 	for (int i = 0; i < nr_pids; i++)
 		check("target_add", ops->target_add(backend, pids[i], flags));
+	for (int i = 0; i < nr_others; i++)
+		add_other(others[i], flags);
 	for (int i = 0; i < nr_pids; i++)
 		if (!ops->is_target(backend, pids[i]))
 			wrong("%d is no target", pids[i]);
 	if (!start_first)
 		check("start", ops->start(backend));
+	printf("features 0x%x\n", ops->features(backend));
 	printf("recording\n");
 	fflush(stdout);
 	close(gate);

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What objects are called in records: the name of their class and their identity hash; and who owns
+ * those of java.util.concurrent. A class is found by the identity hash of its mirror, so that its
+ * name is asked for once.
+ */
+#include <stdlib.h>
+
+#include "waits.h"
+
+#define CLASSES_BUCKETS 4096u
+#define CLASSES_MAX 65536u
+
+struct known_class {
+	struct known_class *next;
+	jweak class;
+	jint hash; /* of the mirror */
+	__u32 name;
+	enum object_kind kind;
+};
+
+/* Written under the lock with release, read with acquire; entries live as long as the recording. */
+static struct known_class *buckets[CLASSES_BUCKETS];
+static __u32 nr_classes;
+static pthread_mutex_t classes_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Global references, NULL where this JVM has no such class. */
+static jclass synchronizer_class, condition_class, task_class;
+static jfieldID exclusive_owner, condition_lock, task_runner;
+
+static jclass class_global(JNIEnv *env, const char *name)
+{
+	jclass class = (*env)->FindClass(env, name), global = NULL;
+
+	if (class) {
+		global = (*env)->NewGlobalRef(env, class);
+		(*env)->DeleteLocalRef(env, class);
+	}
+	exception_clear(env);
+	return global;
+}
+
+static jfieldID field_of(JNIEnv *env, jclass class, const char *name, const char *type)
+{
+	jfieldID field = class ? (*env)->GetFieldID(env, class, name, type) : NULL;
+
+	exception_clear(env);
+	return field;
+}
+
+#define LOCKS "java/util/concurrent/locks/"
+
+void objects_forget(JNIEnv *env)
+{
+	struct known_class *known;
+	unsigned int i;
+
+	for (i = 0; i < CLASSES_BUCKETS; i++) {
+		while ((known = buckets[i])) {
+			buckets[i] = known->next;
+			(*env)->DeleteWeakGlobalRef(env, known->class);
+			free(known);
+		}
+	}
+	nr_classes = 0;
+}
+
+int objects_enable(JNIEnv *env)
+{
+	if (synchronizer_class)
+		return 0;
+	condition_class = class_global(env, LOCKS "AbstractQueuedSynchronizer$ConditionObject");
+	condition_lock =
+		field_of(env, condition_class, "this$0", "L" LOCKS "AbstractQueuedSynchronizer;");
+	task_class = class_global(env, "java/util/concurrent/FutureTask");
+	task_runner = field_of(env, task_class, "runner", "Ljava/lang/Thread;");
+	synchronizer_class = class_global(env, LOCKS "AbstractOwnableSynchronizer");
+	exclusive_owner =
+		field_of(env, synchronizer_class, "exclusiveOwnerThread", "Ljava/lang/Thread;");
+	return 0;
+}
+
+/* "Ljava/lang/Object;" becomes "java.lang.Object", in place; "[I" stays, "[Lx/Y;" gets its dots. In
+ * hidden classes' signatures the last part stands behind a '.', in their names behind a '/'. */
+static const char *name_of_signature(char *signature)
+{
+	size_t length = strlen(signature), i;
+
+	for (i = 0; i < length; i++) {
+		if (signature[i] == '/')
+			signature[i] = '.';
+		else if (signature[i] == '.')
+			signature[i] = '/';
+	}
+	if (signature[0] == 'L' && signature[length - 1] == ';') {
+		signature[length - 1] = 0;
+		return signature + 1;
+	}
+	return signature;
+}
+
+size_t class_name_text(jclass class, char out[NAME_UTF8_MAX])
+{
+	char *signature = NULL;
+	const char *name;
+	size_t length = 0;
+
+	if ((*agent.jvmti)->GetClassSignature(agent.jvmti, class, &signature, NULL) || !signature)
+		return 0;
+	if (signature[0]) {
+		name = name_of_signature(signature);
+		length = utf8_of_modified(out, name, strlen(name));
+	}
+	(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)signature);
+	return length;
+}
+
+__u32 class_name_id(jclass class)
+{
+	char text[NAME_UTF8_MAX];
+	size_t length = class_name_text(class, text);
+
+	return length ? name_intern(text, length) : 0;
+}
+
+static enum object_kind kind_of(JNIEnv *env, jobject object)
+{
+	if (exclusive_owner && (*env)->IsInstanceOf(env, object, synchronizer_class))
+		return OBJECT_LOCK;
+	if (condition_lock && (*env)->IsInstanceOf(env, object, condition_class))
+		return OBJECT_CONDITION;
+	if (task_runner && (*env)->IsInstanceOf(env, object, task_class))
+		return OBJECT_TASK;
+	return OBJECT_PLAIN;
+}
+
+static const struct known_class *class_find(JNIEnv *env, jclass class, jint hash)
+{
+	const struct known_class *known =
+		__atomic_load_n(&buckets[(__u32)hash % CLASSES_BUCKETS], __ATOMIC_ACQUIRE);
+
+	while (known && (known->hash != hash || !(*env)->IsSameObject(env, known->class, class)))
+		known = known->next;
+	return known;
+}
+
+/* Two threads may add the same class: both entries say the same. */
+static void class_add(JNIEnv *env, jclass class, const struct known_class *what)
+{
+	struct known_class **bucket = &buckets[(__u32)what->hash % CLASSES_BUCKETS], *known;
+
+	if (__atomic_load_n(&nr_classes, __ATOMIC_RELAXED) >= CLASSES_MAX)
+		return;
+	known = malloc(sizeof(*known));
+	if (!known)
+		return;
+	*known = *what;
+	known->class = (*env)->NewWeakGlobalRef(env, class);
+	if (!known->class) {
+		exception_clear(env);
+		free(known);
+		return;
+	}
+	pthread_mutex_lock(&classes_lock);
+	nr_classes++;
+	known->next = *bucket;
+	__atomic_store_n(bucket, known, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&classes_lock);
+}
+
+void object_describe(JNIEnv *env, jobject object, struct object *out)
+{
+	const struct known_class *known;
+	struct known_class new = {0};
+	jclass class;
+	jint hash = 0;
+
+	memset(out, 0, sizeof(*out));
+	if (!object)
+		return;
+	if (!(*agent.jvmti)->GetObjectHashCode(agent.jvmti, object, &hash))
+		out->hash = (__u32)hash;
+	class = (*env)->GetObjectClass(env, object);
+	if (!class)
+		return;
+	if ((*agent.jvmti)->GetObjectHashCode(agent.jvmti, class, &new.hash))
+		goto out;
+	known = class_find(env, class, new.hash);
+	if (!known) {
+		new.name = class_name_id(class);
+		new.kind = kind_of(env, object);
+		if (new.name)
+			class_add(env, class, &new);
+		known = &new;
+	}
+	out->class_name = known->name;
+	out->kind = known->kind;
+out:
+	(*env)->DeleteLocalRef(env, class);
+}
+
+static void owner_thread(JNIEnv *env, jobject holder, jfieldID field, struct owner *out)
+{
+	jthread thread = (*env)->GetObjectField(env, holder, field);
+
+	if (!thread)
+		return;
+	out->java_tid = java_tid_of(env, thread);
+	out->tid = peer_tid(out->java_tid);
+	(*env)->DeleteLocalRef(env, thread);
+}
+
+void object_owner(JNIEnv *env, jobject object, enum object_kind kind, struct owner *out)
+{
+	jobject lock;
+
+	out->tid = 0;
+	out->java_tid = 0;
+	if (kind == OBJECT_LOCK) {
+		owner_thread(env, object, exclusive_owner, out);
+	} else if (kind == OBJECT_TASK) {
+		owner_thread(env, object, task_runner, out);
+	} else if (kind == OBJECT_CONDITION) {
+		lock = (*env)->GetObjectField(env, object, condition_lock);
+		if (!lock)
+			return;
+		if (exclusive_owner)
+			owner_thread(env, lock, exclusive_owner, out);
+		(*env)->DeleteLocalRef(env, lock);
+	}
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The natives that rewritten methods call at entry and exit, and the ways they are called: ordinary
+ * JNI, which HotSpot can make cheaper by a flag that must be set before the JVM is up.
+ *
+ *   17       CriticalJNINatives: the function JavaCritical_... is called without the thread
+ *            changing its state
+ *   21, 25   UseSystemMemoryBarrier: the change of state needs no fence
+ *
+ * And, also in a JVM that runs already, a jump in the JVM's own code for the native (wrappers.c).
+ * Where none of it can be had the ordinary way is right too, and dearer. The natives touch nothing
+ * of Java: they may run in any state.
+ */
+#include "compat.h"
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "methods.h"
+#include "waits.h"
+
+#define LOOP_CLASS "java/lang/JProbe$Loop"
+#define LOOP_PAIRS 10000
+#define LOOP_ROUNDS 40
+#define LOOP_NS_MAX 30000000ull
+
+const struct jis_native_method probe_natives[] = {
+	{"enter", "(I)V"},	 {"exit", "(I)V"},     {"enterLibrary", "(I)V"},
+	{"exitLibrary", "(I)V"}, {"valueI", "(III)V"}, {"valueJ", "(IIJ)V"},
+	{"valueF", "(IIF)V"},	 {"valueD", "(IID)V"}, {"valueL", "(IILjava/lang/Object;)V"},
+	{"spanBegin", "(I)V"},	 {"spanEnd", "(I)V"},  {0},
+};
+
+static unsigned int way = JIS_METHOD_WAY_JNI;
+static unsigned int way_by_flag = JIS_METHOD_WAY_JNI;
+static __u64 pair_picoseconds;
+
+/* What a trial writes instead of a record; of the thread that binds the natives. */
+static struct {
+	volatile __u64 busy, last, position, produced;
+	volatile __u64 leaves; /* of those, by a patched wrapper */
+	volatile __u32 number; /* what the last was given */
+	__u64 records[4096];
+} trial;
+
+/* Natives ------------------------------------------------------------------------------------ */
+
+/* As much as a record, so that the way the native is called has as much to wait for. */
+static __attribute__((noinline)) void trial_write(jint number, int leaf)
+{
+	__u64 now;
+
+	if (!agent_enter())
+		return;
+	trial.leaves += (__u64)leaf;
+	trial.number = (__u32)number;
+	trial.busy = 1;
+	now = jis_ticks(&agent.writer);
+	__atomic_store_n(&trial.records[trial.position % 4096], now, __ATOMIC_RELEASE);
+	trial.last = now;
+	trial.position++;
+	trial.produced++;
+	trial.busy = 0;
+	agent_leave();
+}
+
+JIS_WRITER_FAST void probe_write(unsigned int id, jint number, int leaf)
+{
+	struct jis_ev_method_enter record = {(__u32)number};
+
+	if (JIS_WRITER_LIKELY(number & 0x7fffffff))
+		agent_write(id, &record, sizeof(record));
+	else
+		trial_write(number, leaf);
+}
+
+JIS_WRITER_FAST void enter(jint number, int leaf)
+{
+	probe_write(JIS_EV_method_enter, number, leaf);
+}
+
+JIS_WRITER_FAST void leave(jint number, int leaf)
+{
+	probe_write(JIS_EV_method_exit, number, leaf);
+}
+
+/* What virtual threads that are on no carrier have under way: recording and depth. */
+static struct map_entry resting_entries[16384];
+static struct map resting = MAP_INITIALIZER(resting_entries);
+
+static __u32 *library_depth(void)
+{
+	struct agent_thread *self = agent_self;
+
+	if (JIS_WRITER_UNLIKELY(self->library_generation != agent.generation)) {
+		self->library_generation = agent.generation;
+		self->library_depth = self->carrier_library_depth = 0;
+	}
+	return &self->library_depth;
+}
+
+int library_inside(void)
+{
+	return *library_depth() != 0;
+}
+
+void library_switch(__u64 java_tid, int mounted)
+{
+	__u32 *depth = library_depth(), *carriers = &agent_self->carrier_library_depth;
+	__u64 had;
+
+	if (mounted) {
+		*carriers = *depth;
+		had = java_tid && map_get(&resting, java_tid) ? map_take(&resting, java_tid) : 0;
+		*depth = had >> 32 == agent.generation ? (__u32)had : 0;
+	} else {
+		/* Without room its calls under way are forgotten, and their exits not told. */
+		if (*depth && java_tid)
+			map_set(&resting, java_tid, (__u64)agent.generation << 32 | *depth);
+		*depth = *carriers;
+		*carriers = 0;
+	}
+}
+
+/* Calls of the library inside of such a call are not told. */
+JIS_WRITER_FAST void enter_library(jint number, int leaf)
+{
+	if (!(number & 0x7fffffff)) {
+		trial_write(number, leaf);
+		return;
+	}
+	if (!agent_enter())
+		return;
+	if ((*library_depth())++ == 0)
+		probe_write(JIS_EV_method_enter, number, leaf);
+	agent_leave();
+}
+
+JIS_WRITER_FAST void leave_library(jint number, int leaf)
+{
+	__u32 *depth;
+
+	if (!(number & 0x7fffffff)) {
+		trial_write(number, leaf);
+		return;
+	}
+	if (!agent_enter())
+		return;
+	depth = library_depth();
+	/* 0: the call began before the recording did. */
+	if (*depth && --*depth == 0)
+		probe_write(JIS_EV_method_exit, number, leaf);
+	agent_leave();
+}
+
+/* By JNI, as a critical native, and as compiled Java calls: its first argument is C's second. */
+#define PROBE(name, body)                                                                          \
+	JNIEXPORT void JNICALL Java_java_lang_JProbe_00024_##name(JNIEnv *env, jclass class,       \
+								  jint number);                    \
+	JNIEXPORT void JNICALL JavaCritical_java_lang_JProbe_00024_##name(jint number);            \
+	JNIEXPORT void JNICALL Java_java_lang_JProbe_00024_##name(JNIEnv *env, jclass class,       \
+								  jint number)                     \
+	{                                                                                          \
+		body(number, 0);                                                                   \
+	}                                                                                          \
+	JNIEXPORT void JNICALL JavaCritical_java_lang_JProbe_00024_##name(jint number)             \
+	{                                                                                          \
+		body(number, 0);                                                                   \
+	}                                                                                          \
+	static void leaf_##name(long unused, jint number)                                          \
+	{                                                                                          \
+		body(number, 1);                                                                   \
+	}
+
+PROBE(enter, enter)
+PROBE(exit, leave)
+PROBE(enterLibrary, enter_library)
+PROBE(exitLibrary, leave_library)
+
+#define WRAPPER(native)                                                                            \
+	{                                                                                          \
+		.name = #native, .leaf = leaf_##native,                                            \
+		.jni = (const void *)Java_java_lang_JProbe_00024_##native,                         \
+		.critical = (const void *)JavaCritical_java_lang_JProbe_00024_##native,            \
+	}
+static const struct wrapper wrappers[] = {
+	WRAPPER(enter),
+	WRAPPER(exit),
+	WRAPPER(enterLibrary),
+	WRAPPER(exitLibrary),
+};
+#define NR_WRAPPERS (sizeof(wrappers) / sizeof(wrappers[0]))
+
+/* Ways --------------------------------------------------------------------------------------- */
+
+void probes_choose(void)
+{
+	way_by_flag = JIS_METHOD_WAY_JNI;
+	if (!agent.hotspot || agent.attached || agent.no_fast_probes)
+		return;
+	if (agent.vm_version == 17) {
+		if (vm_flag_set("CriticalJNINatives") == 0)
+			way_by_flag = JIS_METHOD_WAY_CRITICAL;
+	} else if (agent.vm_version >= 21 &&
+		   syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0) {
+		if (vm_flag_set("UseSystemMemoryBarrier") == 0)
+			way_by_flag = JIS_METHOD_WAY_BARRIER;
+	}
+}
+
+/* What a pair costs -------------------------------------------------------------------------- */
+
+enum opcode {
+	OP_ICONST_0 = 3,
+	OP_ILOAD_0 = 26,
+	OP_IINC = 132,
+	OP_IFLE = 158,
+	OP_GOTO = 167,
+	OP_RETURN = 177,
+	OP_INVOKESTATIC = 184,
+};
+
+/* "class JProbe$Loop { static void pairs(int n) { while (n > 0) { enter(0); exit(0); n--; } } }" */
+static void loop_write(struct jis_bytes *b)
+{
+	static const uint8_t code[] = {OP_ILOAD_0,  OP_IFLE,
+				       0,	    17,
+				       OP_ICONST_0, OP_INVOKESTATIC,
+				       0,	    11,
+				       OP_ICONST_0, OP_INVOKESTATIC,
+				       0,	    12,
+				       OP_IINC,	    0,
+				       0xff,	    OP_GOTO,
+				       0xff,	    0xf1,
+				       OP_RETURN};
+
+	jis_bytes_u4(b, 0xcafebabe);
+	jis_bytes_u4(b, 49); /* no stack maps */
+	jis_bytes_u2(b, 16);
+	jis_bytes_utf8(b, LOOP_CLASS); /* 1 */
+	jis_bytes_constant(b, 7, 1, 0);
+	jis_bytes_utf8(b, "java/lang/Object"); /* 3 */
+	jis_bytes_constant(b, 7, 3, 0);
+	jis_bytes_utf8(b, "java/lang/JProbe$"); /* 5 */
+	jis_bytes_constant(b, 7, 5, 0);
+	jis_bytes_utf8(b, "(I)V"); /* 7 */
+	jis_bytes_utf8(b, "pairs");
+	jis_bytes_constant(b, 12, 13, 7); /* 9: enter */
+	jis_bytes_constant(b, 12, 14, 7);
+	jis_bytes_constant(b, 10, 6, 9); /* 11 */
+	jis_bytes_constant(b, 10, 6, 10);
+	jis_bytes_utf8(b, "enter"); /* 13 */
+	jis_bytes_utf8(b, "exit");
+	jis_bytes_utf8(b, "Code"); /* 15 */
+	jis_bytes_u2(b, 0x1031);   /* public final super synthetic */
+	jis_bytes_u2(b, 2);
+	jis_bytes_u2(b, 4);
+	jis_bytes_u4(b, 0); /* interfaces, fields */
+	jis_bytes_u2(b, 1);
+	jis_bytes_u2(b, 0x0008); /* static */
+	jis_bytes_u2(b, 8);
+	jis_bytes_u2(b, 7);
+	jis_bytes_u2(b, 1);
+	jis_bytes_u2(b, 15);
+	jis_bytes_u4(b, 12 + sizeof(code));
+	jis_bytes_u2(b, 1); /* stack */
+	jis_bytes_u2(b, 1); /* locals */
+	jis_bytes_u4(b, sizeof(code));
+	jis_bytes_put(b, code, sizeof(code));
+	jis_bytes_u4(b, 0); /* handlers, attributes */
+	jis_bytes_u2(b, 0); /* of the class */
+}
+
+static jclass loop_class(JNIEnv *env)
+{
+	struct jis_bytes bytes = {0};
+	jclass class = (*env)->FindClass(env, LOOP_CLASS); /* of a former attach */
+
+	exception_clear(env);
+	if (class)
+		return class;
+	loop_write(&bytes);
+	if (!bytes.failed)
+		class = (*env)->DefineClass(env, LOOP_CLASS, NULL, (const jbyte *)bytes.data,
+					    (jsize)bytes.size);
+	jis_bytes_free(&bytes);
+	exception_clear(env);
+	return class;
+}
+
+static __u64 thread_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (__u64)t.tv_sec * 1000000000ull + (__u64)t.tv_nsec;
+}
+
+/*
+ * CPU time of a pair that writes no record, but as much. The best of rounds, as the JVM compiles
+ * the loop meanwhile; bounded for where it does not.
+ */
+static void pair_measure(JNIEnv *env)
+{
+	jclass class = loop_class(env);
+	jmethodID pairs = class ? (*env)->GetStaticMethodID(env, class, "pairs", "(I)V") : NULL;
+	__u64 begin = thread_ns(), last = begin, now, best = UINT64_MAX;
+	int round;
+
+	exception_clear(env);
+	for (round = 0; pairs && round < LOOP_ROUNDS && last - begin < LOOP_NS_MAX; round++) {
+		(*env)->CallStaticVoidMethod(env, class, pairs, (jint)LOOP_PAIRS);
+		exception_clear(env);
+		now = thread_ns();
+		if (now - last < best)
+			best = now - last;
+		last = now;
+	}
+	pair_picoseconds = best == UINT64_MAX ? 0 : best * 1000 / LOOP_PAIRS;
+	if (class)
+		(*env)->DeleteLocalRef(env, class);
+}
+
+/* Patched wrappers --------------------------------------------------------------------------- */
+
+/* Called from Java code that is interpreted: does each reach the leaf, once, with its argument? */
+static int leaves_answer(JNIEnv *env)
+{
+	jclass class = (*env)->FindClass(env, "java/lang/JProbe$");
+	__u64 leaves, position;
+	jmethodID id = NULL;
+	unsigned int i;
+	int good = class != NULL;
+
+	exception_clear(env);
+	for (i = 0; good && i < NR_WRAPPERS; i++) {
+		leaves = trial.leaves;
+		position = trial.position;
+		trial.number = 0;
+		id = (*env)->GetStaticMethodID(env, class, wrappers[i].name, "(I)V");
+		if (id)
+			(*env)->CallStaticVoidMethod(env, class, id, (jint)JIS_METHOD_UNWOUND);
+		good = id && !(*env)->ExceptionCheck(env) && trial.leaves == leaves + 1 &&
+		       trial.position == position + 1 && trial.number == JIS_METHOD_UNWOUND;
+		exception_clear(env);
+	}
+	if (class)
+		(*env)->DeleteLocalRef(env, class);
+	return good;
+}
+
+/* Has the JVM's code for the natives jump to the leaves; taken back where they do not answer. */
+static void wrappers_try(JNIEnv *env)
+{
+	__u64 leaves, position;
+	int error;
+
+	way = way_by_flag;
+	if (agent.no_patch || agent.no_fast_probes) {
+		wrappers_restore(); /* of a former recording */
+		return;
+	}
+	error = wrappers_patch(env, wrappers, NR_WRAPPERS);
+	if (error) {
+		agent_debug("the code that calls natives is left as it is: %s", strerror(-error));
+		return;
+	}
+	leaves = trial.leaves;
+	position = trial.position;
+	if (leaves_answer(env)) {
+		pair_measure(env);
+		if (trial.leaves - leaves == trial.position - position) {
+			way = JIS_METHOD_WAY_PATCH;
+			return;
+		}
+	}
+	wrappers_restore();
+	recorder_note("patched natives do not answer as they must: they are as before");
+}
+
+int probes_bind(JNIEnv *env)
+{
+	const struct jis_native_method *native;
+
+	for (native = probe_natives; native->name; native++)
+		if (!hooks_probe_bound(env, native->name, native->descriptor)) {
+			recorder_note("native %s of java.lang.JProbe$ is not bound: no methods are "
+				      "traced",
+				      native->name);
+			return -ENOENT;
+		}
+	wrappers_try(env);
+	if (way != JIS_METHOD_WAY_PATCH)
+		pair_measure(env);
+	return 0;
+}
+
+void probes_tell(void)
+{
+	struct jis_ev_method_probe record = {way, pair_picoseconds};
+
+	agent_write(JIS_EV_method_probe, &record, sizeof(record));
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+#include "guard.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jis/events.h"
+#include "trace/decode.h"
+
+#define NUMBERS_MAX (1u << 24)
+#define PAIR_DEFAULT_PS 60000u /* until the agent has told: the dearest way */
+#define PAIR_MAX_PS 100000000u
+/* So much of the budget is used after a decision, so that the next is not needed at once. */
+#define AIM_PERCENT 80
+
+struct guard {
+	uint32_t budget;
+	uint32_t decisions;
+	uint64_t pair;	 /* picoseconds of an enter and its exit */
+	uint64_t *calls; /* by number, in this window */
+	uint8_t *off;
+	uint32_t room;
+	uint64_t total;
+	struct guard_now begin;
+};
+
+struct guard *guard_new(uint32_t budget)
+{
+	struct guard *g = calloc(1, sizeof(*g));
+
+	if (g) {
+		g->budget = budget;
+		g->pair = PAIR_DEFAULT_PS;
+	}
+	return g;
+}
+
+void guard_free(struct guard *g)
+{
+	if (g) {
+		free(g->calls);
+		free(g->off);
+	}
+	free(g);
+}
+
+static int room_make(struct guard *g, uint32_t number)
+{
+	uint32_t room = g->room ? g->room : 1024;
+	uint64_t *calls;
+	uint8_t *off;
+
+	while (room <= number)
+		room *= 2;
+	calls = realloc(g->calls, room * sizeof(*calls));
+	if (calls)
+		g->calls = calls;
+	off = realloc(g->off, room);
+	if (off)
+		g->off = off;
+	if (!calls || !off)
+		return 0;
+	memset(calls + g->room, 0, (room - g->room) * sizeof(*calls));
+	memset(off + g->room, 0, room - g->room);
+	g->room = room;
+	return 1;
+}
+
+static void count(struct guard *g, const uint8_t *payload)
+{
+	uint32_t number = record_word(payload);
+
+	if (number >= NUMBERS_MAX || (number >= g->room && !room_make(g, number)))
+		return;
+	g->calls[number]++;
+	g->total++;
+}
+
+static void on_record(struct guard *g, const struct record *r)
+{
+	struct jis_ev_method_probe probe;
+
+	if (r->id == JIS_EV_method_enter) {
+		count(g, r->payload);
+	} else if (r->id == JIS_EV_method_probe && r->payload_size >= sizeof(probe)) {
+		memcpy(&probe, r->payload, sizeof(probe));
+		if (probe.pair && probe.pair < PAIR_MAX_PS)
+			g->pair = probe.pair;
+	}
+}
+
+void guard_packet(struct guard *g, const struct jis_packet_header *packet, uint32_t skip)
+{
+	const uint8_t *p = (const uint8_t *)packet + JIS_PACKET_HEADER_SIZE + skip;
+	const uint8_t *end = (const uint8_t *)packet + packet->content_size / 8;
+	struct record r = {.time = 0};
+	const char *why;
+	uint32_t size;
+	int n;
+
+	while (p + RECORD_COMPACT_HEADER <= end) {
+		size = record_sizes[JIS_STREAM_USER][record_word(p) & 31];
+		if (size != RECORD_SPECIAL && size <= (size_t)(end - p) - RECORD_COMPACT_HEADER) {
+			r.id = record_word(p) & 31;
+			r.payload = p + RECORD_COMPACT_HEADER;
+			r.payload_size = size;
+			n = (int)(size + RECORD_COMPACT_HEADER);
+		} else {
+			n = record_decode(JIS_STREAM_USER, &r, p, end, &why);
+		}
+		if (n <= 0)
+			return;
+		on_record(g, &r);
+		p += n;
+	}
+}
+
+/* Decisions ---------------------------------------------------------------------------------- */
+
+struct candidate {
+	uint32_t number;
+	uint64_t calls;
+};
+
+static int by_calls(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->calls != y->calls)
+		return x->calls < y->calls ? 1 : -1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* What @calls cost, in percent of @cpu. Losses are spread over all. */
+static uint64_t cost_percent(const struct guard *g, double calls, uint64_t cpu, uint64_t lost)
+{
+	double scale = g->total ? ((double)g->total + (double)lost) / (double)g->total : 1;
+
+	return cpu ? (uint64_t)(calls * scale * (double)g->pair / 1000 * 100 / (double)cpu) : 0;
+}
+
+static unsigned int candidates(const struct guard *g, struct candidate *out)
+{
+	unsigned int n = 0;
+	uint32_t i;
+
+	for (i = 0; i < g->room; i++)
+		if (g->calls[i] && !g->off[i])
+			out[n++] = (struct candidate){i, g->calls[i]};
+	qsort(out, n, sizeof(*out), by_calls);
+	return n;
+}
+
+/* Takes methods until the rest is within the budget; returns how many. */
+static unsigned int choose(struct guard *g, const struct candidate *c, unsigned int nr,
+			   const struct guard_now *spent, char *text, size_t n)
+{
+	double left = (double)g->total;
+	unsigned int i;
+	size_t used = 0;
+	int length;
+
+	for (i = 0; i < nr && used + 64 < n; i++) {
+		if (cost_percent(g, left, spent->cpu, spent->lost) * 100 <=
+		    (uint64_t)g->budget * AIM_PERCENT)
+			break;
+		length =
+			snprintf(text + used, n - used, "%s%u:%llu:%llu", i ? "," : "", c[i].number,
+				 (unsigned long long)c[i].calls, (unsigned long long)spent->time);
+		used += (size_t)length;
+		left -= (double)c[i].calls;
+		g->off[c[i].number] = 1;
+	}
+	return i;
+}
+
+static void window_begin(struct guard *g, const struct guard_now *now)
+{
+	if (g->calls)
+		memset(g->calls, 0, g->room * sizeof(*g->calls));
+	g->total = 0;
+	g->begin = *now;
+}
+
+unsigned int guard_decide(struct guard *g, const struct guard_now *now, char *text, size_t n,
+			  uint32_t *share)
+{
+	struct guard_now spent = {now->time - g->begin.time, now->cpu - g->begin.cpu,
+				  now->lost - g->begin.lost};
+	struct candidate *c = NULL;
+	unsigned int chosen = 0;
+	uint64_t percent;
+
+	if (!g->begin.time)
+		window_begin(g, now);
+	if (spent.time < GUARD_WINDOW_NS || !g->begin.time)
+		return 0;
+	percent = cost_percent(g, (double)g->total, spent.cpu, spent.lost);
+	if (percent > g->budget && g->decisions < GUARD_DECISIONS)
+		c = malloc((g->room + 1) * sizeof(*c));
+	if (c) {
+		chosen = choose(g, c, candidates(g, c), &spent, text, n);
+		g->decisions += chosen > 0;
+	}
+	*share = (uint32_t)(percent > 1000 ? 1000 : percent);
+	free(c);
+	window_begin(g, now);
+	return chosen;
+}

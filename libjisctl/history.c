@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two lists in order of arrival: packets kept for ever, and the others, whose head goes first. Of a
+ * packet that came again, grown, only the last copy is held.
+ */
+#include "history.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STREAMS_MAX (1u << 20)
+
+struct entry {
+	struct entry *next, *prev;
+	uint32_t stream, bytes;
+	bool forever;
+	uint64_t packet[]; /* aligned for a packet header */
+};
+
+struct list {
+	struct entry *first, *last;
+	uint64_t bytes;
+};
+
+struct history {
+	struct list lists[2]; /* [forever] */
+	uint64_t bytes_max, dropped, dropped_bytes;
+	uint64_t since;	     /* the latest end of a packet that was dropped */
+	struct entry **open; /* by stream: its open packet, or NULL */
+	uint32_t nr_open;
+};
+
+struct history *history_new(uint64_t bytes)
+{
+	struct history *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		return NULL;
+	h->bytes_max = bytes;
+	return h;
+}
+
+static const struct jis_packet_header *entry_packet(const struct entry *e)
+{
+	return (const struct jis_packet_header *)e->packet;
+}
+
+static void entry_free(struct history *h, struct entry *e)
+{
+	struct list *l = &h->lists[e->forever];
+
+	*(e->prev ? &e->prev->next : &l->first) = e->next;
+	*(e->next ? &e->next->prev : &l->last) = e->prev;
+	l->bytes -= e->bytes;
+	if (e->stream < h->nr_open && h->open[e->stream] == e)
+		h->open[e->stream] = NULL;
+	free(e);
+}
+
+static void drop_first(struct history *h)
+{
+	uint64_t end = entry_packet(h->lists[0].first)->timestamp_end;
+
+	h->since = end > h->since ? end : h->since;
+	h->dropped++;
+	h->dropped_bytes += h->lists[0].first->bytes;
+	entry_free(h, h->lists[0].first);
+}
+
+void history_free(struct history *h)
+{
+	if (!h)
+		return;
+	while (h->lists[0].first)
+		entry_free(h, h->lists[0].first);
+	while (h->lists[1].first)
+		entry_free(h, h->lists[1].first);
+	free(h->open);
+	free(h);
+}
+
+/* Room to remember the open packet of @stream. */
+static int open_reserve(struct history *h, uint32_t stream)
+{
+	uint32_t nr = h->nr_open ? h->nr_open : 64;
+	struct entry **more;
+
+	if (stream < h->nr_open)
+		return 0;
+	while (nr <= stream)
+		nr *= 2;
+	more = realloc(h->open, nr * sizeof(struct entry *));
+	if (!more)
+		return -ENOMEM;
+	memset(more + h->nr_open, 0, (nr - h->nr_open) * sizeof(struct entry *));
+	h->open = more;
+	h->nr_open = nr;
+	return 0;
+}
+
+int history_add(struct history *h, uint32_t stream, const struct jis_packet_header *packet,
+		bool open, bool forever)
+{
+	uint32_t bytes = (uint32_t)(packet->content_size / 8);
+	struct list *l = &h->lists[forever];
+	struct entry *e;
+
+	if (stream >= STREAMS_MAX)
+		return -EINVAL;
+	e = open_reserve(h, stream) ? NULL : malloc(sizeof(*e) + bytes);
+	if (!e) {
+		h->dropped++;
+		return -ENOMEM;
+	}
+	e->stream = stream;
+	e->bytes = bytes;
+	e->forever = forever;
+	memcpy(e->packet, packet, bytes);
+	if (h->open[stream] && entry_packet(h->open[stream])->packet_seq == packet->packet_seq)
+		entry_free(h, h->open[stream]);
+	h->open[stream] = open ? e : NULL;
+	e->next = NULL;
+	e->prev = l->last;
+	*(l->last ? &l->last->next : &l->first) = e;
+	l->last = e;
+	l->bytes += bytes;
+	l = &h->lists[0];
+	while (l->bytes > h->bytes_max && l->first != e && l->first->next)
+		drop_first(h);
+	return 0;
+}
+
+int history_each(const struct history *h, uint64_t from,
+		 int (*packet)(void *ctx, uint32_t stream, const struct jis_packet_header *packet),
+		 void *ctx)
+{
+	const struct entry *e;
+	int forever, err = 0;
+
+	for (forever = 1; forever >= 0 && !err; forever--)
+		for (e = h->lists[forever].first; e && !err; e = e->next)
+			if (forever || entry_packet(e)->timestamp_end >= from)
+				err = packet(ctx, e->stream, entry_packet(e));
+	return err;
+}
+
+uint64_t history_dropped(const struct history *h)
+{
+	return h->dropped;
+}
+
+uint64_t history_since(const struct history *h)
+{
+	return h->since;
+}
+
+uint64_t history_cycled(const struct history *h)
+{
+	return h->dropped_bytes / (h->bytes_max / 256 + 1);
+}
+
+uint64_t history_bytes(const struct history *h)
+{
+	return h->lists[0].bytes + h->lists[1].bytes;
+}

@@ -1,0 +1,732 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Java threads and the waits they tell of: which are open, which order of records is impossible. A
+ * Java thread is a small state machine that refuses illegal transitions: what cannot be is counted
+ * as an error of the trace, and the newer record believed. Nothing is an error whose begin may have
+ * been missed: before the agent came, or in a loss (jthread.unseen).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model_class_waits.h"
+#include "model_jwait.h"
+
+#define MAX_WAIT_DEPTH 16u
+
+static const uint8_t reason_of_wait[NR_JWAITS] = {
+	[JWAIT_MONITOR] = MODEL_WAIT_MONITOR, [JWAIT_OBJECT] = MODEL_WAIT_OBJECT,
+	[JWAIT_PARK] = MODEL_WAIT_PARK,	      [JWAIT_SLEEP] = MODEL_WAIT_SLEEP,
+	[JWAIT_JOIN] = MODEL_WAIT_JOIN,	      [JWAIT_POOL] = MODEL_WAIT_POOL,
+};
+
+/*
+ * In which waits a wait may begin. A join waits on the thread's monitor or parks; Object.wait ends
+ * by entering its monitor; a virtual thread sleeps by parking. A worker without a task waits in
+ * whatever its queue and its pool wait in.
+ */
+static const uint8_t may_be_in[NR_JWAITS] = {
+	[JWAIT_MONITOR] = 1 << JWAIT_JOIN | 1 << JWAIT_OBJECT | 1 << JWAIT_POOL,
+	[JWAIT_OBJECT] = 1 << JWAIT_JOIN | 1 << JWAIT_POOL,
+	[JWAIT_PARK] = 1 << JWAIT_JOIN | 1 << JWAIT_SLEEP | 1 << JWAIT_POOL,
+	[JWAIT_SLEEP] = 1 << JWAIT_POOL,
+	[JWAIT_JOIN] = 1 << JWAIT_POOL,
+};
+
+/* What may still be open, unseen, around a wait that may be in these. */
+static uint8_t around(uint8_t kind)
+{
+	uint8_t mask = may_be_in[kind];
+
+	for (uint8_t k = 0; k < NR_JWAITS; k++) {
+		if (mask & 1 << k)
+			mask |= may_be_in[k];
+	}
+	return mask;
+}
+
+/* Waits -------------------------------------------------------------------------------------- */
+
+static struct jwait *wait_new(struct model *m)
+{
+	struct jwait *w = m->free_waits;
+
+	if (w)
+		m->free_waits = w->outer;
+	else
+		w = malloc(sizeof(*w));
+	if (!w)
+		m->error = -ENOMEM;
+	else
+		*w = (struct jwait){.timeout = -1, .waker = {NONE, NONE}};
+	return w;
+}
+
+static void wait_fill(const struct model *m, const struct jwait *w, const struct jthread *j,
+		      struct model_reason *r)
+{
+	r->kind = w->pool ? MODEL_WAIT_POOL : (enum model_reason_kind)reason_of_wait[w->kind];
+	r->from_java = true;
+	r->java_tid = j->java_tid;
+	r->class_name = w->class_name;
+	r->hash = w->hash;
+	r->owner = w->owner;
+	r->owner_java_tid = w->owner_java_tid;
+	r->owner_vthread = w->owner_java_tid ? vthread_row(m, j->process, w->owner_java_tid) : NONE;
+	r->timeout = w->timeout;
+}
+
+/* Does it wait because of the wait around it? */
+static bool is_part(const struct jwait *w)
+{
+	return w->outer && (w->outer->kind == JWAIT_JOIN ||
+			    (w->outer->kind == JWAIT_POOL && w->kind == JWAIT_PARK));
+}
+
+struct jwait *jwait_reason(const struct model *m, struct jwait *w, const struct jthread *j,
+			   struct model_reason *r)
+{
+	if (is_part(w))
+		w = w->outer;
+	wait_fill(m, w, j, r);
+	return w;
+}
+
+struct jwait *jwait_of(struct model *m, uint32_t life, uint64_t begin, struct jthread **who)
+{
+	struct jthread *const of[] = {m->whys[life].mounted, m->whys[life].java};
+	struct jwait *best = NULL;
+
+	for (size_t i = 0; i < 2; i++) {
+		if (!of[i])
+			continue;
+		jthread_fresh(m, of[i], m->now);
+		if (of[i]->waits && of[i]->waits->begin <= begin &&
+		    (!best || of[i]->waits->begin > best->begin)) {
+			best = of[i]->waits;
+			*who = of[i];
+		}
+	}
+	return best;
+}
+
+bool jwait_told(const struct model *m, const struct jthread *j, enum jwait_kind kind)
+{
+	return m->runs[j->process].told & 1u << kind && !(j->unseen & 1u << kind);
+}
+
+/* Tells of the innermost wait of @j, which ends at @t, and forgets it. */
+static void wait_pop(struct model *m, struct jthread *j, bool complete, bool timed_out, uint64_t t)
+{
+	struct jwait *w = j->waits;
+	struct model_reason reason = *reason_plain(MODEL_WAIT_UNKNOWN);
+	struct model_java_wait out = {
+		.process = j->process,
+		.thread = w->thread,
+		.vthread = j->row,
+		.reason = &reason,
+		.begin = w->begin > m->info.begin ? w->begin : m->info.begin,
+		.end = t < m->info.end ? t : m->info.end,
+		.blocked = w->blocked,
+		.pinned = w->pinned,
+		.complete = complete,
+		.timed_out = timed_out,
+		.inside = w->outer && (w->outer->kind != JWAIT_POOL || is_part(w)),
+		.in_work = w->in_work,
+		.stack = w->stack,
+	};
+	bool selected = w->thread != NONE && m->lives[w->thread].flags & LIFE_SELECTED;
+
+	/* A stack that was taken inside is one of what is around, too. */
+	if (w->outer && !w->outer->stack)
+		w->outer->stack = w->stack;
+	wait_fill(m, w, j, &reason);
+	if (j->row != NONE)
+		selected = m->info.vthreads[j->row].selected;
+	for (uint32_t i = 0; selected && out.begin <= out.end && i < m->on_java_wait.nr; i++) {
+		const struct model_sink *s = m->on_java_wait.sinks[i];
+		int err = s->java_wait(s->ctx, &out);
+
+		if (err && !m->error)
+			m->error = err;
+	}
+	if (complete && !timed_out && m->on_link.nr)
+		link_wait(m, j, w, t);
+	j->waits = w->outer;
+	w->outer = m->free_waits;
+	m->free_waits = w;
+}
+
+static void waits_drop(struct model *m, struct jthread *j, uint64_t t)
+{
+	while (j->waits)
+		wait_pop(m, j, false, false, t);
+}
+
+void jwait_pool_begins(struct model *m, struct jthread *j, uint32_t life, uint32_t class_name,
+		       uint32_t hash, uint64_t t)
+{
+	struct jwait *w;
+
+	/* A worker that asks for a task waits for nothing else. */
+	for (w = j->waits; w; w = w->outer)
+		if (w->kind == JWAIT_POOL)
+			return;
+	j->request = 0;
+	w = wait_new(m);
+	if (!w)
+		return;
+	w->outer = j->waits;
+	w->begin = t;
+	w->kind = JWAIT_POOL;
+	w->thread = life;
+	w->class_name = class_name;
+	w->hash = hash;
+	w->owner = NONE;
+	j->waits = w;
+}
+
+void jwait_pool_ends(struct model *m, struct jthread *j, uint64_t t)
+{
+	if (j->waits && j->waits->kind == JWAIT_POOL)
+		wait_pop(m, j, true, false, t);
+}
+
+/* Java threads ------------------------------------------------------------------------------- */
+
+static void jthread_forget(struct model *m, struct jthread *j, uint64_t t)
+{
+	if (j->virtual)
+		vthread_lost(m, j, t);
+	waits_drop(m, j, t);
+	j->unseen = UNSEEN_ALL;
+	tasks_drop(j);
+	j->pool = 0;
+	j->request = 0;
+	if (j->virtual && m->methods)
+		methods_lost_virtual(m, j, t);
+}
+
+/* Does somebody wait for what @j does: in a span, a task, a request it has read? */
+static bool works(const struct model *m, const struct jthread *j, uint32_t life)
+{
+	const struct nest *n;
+
+	if (j->tasks || j->request)
+		return true;
+	n = nest_find(m, j->process, j->java_tid, life);
+	return n && n->depth;
+}
+
+static uint32_t epoch_of(const struct model *m, const struct jthread *j)
+{
+	const struct process_run *p = &m->runs[j->process];
+
+	return p->epoch + (j->virtual ? p->vepoch : 0);
+}
+
+void jthread_fresh(struct model *m, struct jthread *j, uint64_t t)
+{
+	uint32_t epoch = epoch_of(m, j);
+	bool once = epoch == j->epoch + 1;
+
+	if (j->epoch == epoch)
+		return;
+	j->epoch = epoch;
+	/* After several losses it is not known any more which of them was the first. */
+	if (!once)
+		j->state = JTHREAD_UNKNOWN;
+	owner_lost(m, j->process, j->java_tid, j->on, t);
+	jthread_forget(m, j, once ? m->runs[j->process].lost : t);
+}
+
+/* Records of @life are missing: virtual threads that are on other carriers were not on it. */
+static void others_kept(struct model *m, uint32_t life)
+{
+	for (uint32_t i = 0; i < m->info.nr_threads; i++) {
+		struct jthread *j = m->whys[i].mounted;
+
+		if (i != life && j && j->process == m->threads[life].process &&
+		    j->epoch + 1 == epoch_of(m, j))
+			j->epoch++;
+	}
+}
+
+void jthreads_lost(struct model *m, uint32_t life, uint64_t t)
+{
+	struct why *w = &m->whys[life];
+	struct process_run *p = &m->runs[m->threads[life].process];
+
+	w->losses++;
+	p->losses++;
+	tasks_lost(m, m->threads[life].process);
+	queues_lost(m, m->threads[life].process);
+	doings_lost(m, m->threads[life].process, life, t);
+	owner_lost(m, m->threads[life].process, 0, life, t);
+	if (m->methods)
+		methods_lost(m, life, t);
+	if (w->java) {
+		owner_lost(m, w->java->process, w->java->java_tid, life, t);
+		jthread_forget(m, w->java, t);
+	}
+	/* Which virtual threads it carried meanwhile nobody knows. */
+	if (p->mounts_seen) {
+		p->vepoch++;
+		p->lost = t;
+		others_kept(m, life);
+	}
+	if (w->mounted)
+		jthread_fresh(m, w->mounted, t);
+}
+
+void jthreads_lost_all(struct model *m, uint32_t process, uint64_t t)
+{
+	for (uint32_t i = 0; i < m->info.nr_processes; i++) {
+		if (process != NONE && process != i)
+			continue;
+		m->runs[i].epoch++;
+		m->runs[i].losses++;
+		m->runs[i].lost = t;
+		tasks_lost(m, i);
+		queues_lost(m, i);
+		doings_lost(m, i, NONE, t);
+	}
+	for (uint32_t i = 0; i < m->info.nr_threads; i++) {
+		if (process != NONE && m->threads[i].process != process)
+			continue;
+		m->whys[i].losses++;
+		owner_lost(m, m->threads[i].process, 0, i, t);
+		if (m->methods)
+			methods_lost(m, i, t);
+		if (m->whys[i].mounted)
+			jthread_fresh(m, m->whys[i].mounted, t);
+		if (m->whys[i].java)
+			jthread_fresh(m, m->whys[i].java, t);
+	}
+}
+
+static struct jthread *jthread_new(struct model *m, struct nest *n)
+{
+	struct jthread *j = calloc(1, sizeof(*j));
+
+	if (!j) {
+		m->error = -ENOMEM;
+		return NULL;
+	}
+	j->java_tid = n->java_tid;
+	j->process = n->process;
+	j->on = j->row = NONE;
+	j->unseen = UNSEEN_ALL;
+	j->epoch = epoch_of(m, j);
+	n->java = j;
+	return j;
+}
+
+struct jthread *jthread_get(struct model *m, uint32_t process, uint64_t java_tid)
+{
+	struct nest *n = nest_get(m, process, java_tid, 0);
+
+	return n ? (n->java ? n->java : jthread_new(m, n)) : NULL;
+}
+
+static void jthread_leave(struct model *m, struct jthread *j)
+{
+	struct why *w = j->on != NONE ? &m->whys[j->on] : NULL;
+
+	if (w && w->java == j)
+		w->java = NULL;
+	if (w && w->mounted == j)
+		w->mounted = NULL;
+	j->on = NONE;
+}
+
+static void jthread_is_virtual(struct model *m, struct jthread *j)
+{
+	if (j->virtual)
+		return;
+	if (j->on != NONE)
+		jthread_leave(m, j);
+	j->virtual = true;
+	j->epoch = epoch_of(m, j);
+	j->row = vthread_row(m, j->process, j->java_tid);
+}
+
+/* Platform thread @j is on @life. */
+static void jthread_binds(struct model *m, struct jthread *j, uint32_t life)
+{
+	if (j->on == life)
+		return;
+	jthread_leave(m, j);
+	j->on = life;
+	if (life == NONE)
+		return;
+	if (m->whys[life].java)
+		jthread_leave(m, m->whys[life].java);
+	m->whys[life].java = j;
+}
+
+void jthread_start(struct model *m, uint32_t process, const struct jis_ev_java_thread_start *ev,
+		   uint32_t life, uint64_t t)
+{
+	struct nest *n = nest_get(m, process, ev->java_tid, 0);
+	struct jthread *j = n ? (n->java ? n->java : jthread_new(m, n)) : NULL;
+	bool running = ev->flags & JIS_JTHREAD_RUNNING;
+
+	if (!j)
+		return;
+	jthread_fresh(m, j, t);
+	if (j->started && !running)
+		model_error_count(m, MODEL_ERROR_STARTED_TWICE);
+	if (running)
+		waits_drop(m, j, t);
+	/* A virtual thread may be told of after its first mount. */
+	if (running || !j->waits)
+		j->unseen = running ? UNSEEN_ALL : 0;
+	j->started = true;
+	if (!(ev->flags & JIS_JTHREAD_VIRTUAL)) {
+		jthread_binds(m, j, life);
+		return;
+	}
+	jthread_is_virtual(m, j);
+	vthread_began(m, j, !running, t);
+	/* Mounted when the agent looked; the mounts of those that start now are told. */
+	if (running && life != NONE && j->on == NONE && !m->whys[life].mounted)
+		vthread_mount(m, j, life, t);
+}
+
+void jthread_end(struct model *m, struct jthread *j, uint64_t t)
+{
+	jthread_fresh(m, j, t);
+	jwait_pool_ends(m, j, t);
+	if (j->waits)
+		model_error_count(m, MODEL_ERROR_DIED_WAITING);
+	waits_drop(m, j, t);
+	if (m->methods && j->virtual)
+		methods_ended_virtual(m, j, t);
+	else if (m->methods && j->on != NONE)
+		methods_ended(m, j->on, t);
+	if (j->virtual)
+		vthread_ended(m, j, t);
+	jthread_leave(m, j);
+}
+
+void jthread_free(struct model *m, struct jthread *j)
+{
+	if (!j)
+		return;
+	tasks_drop(j);
+	callstack_free(j->calls);
+	while (j->waits) {
+		struct jwait *w = j->waits;
+
+		j->waits = w->outer;
+		free(w);
+	}
+	free(j);
+}
+
+/* The Java thread that wrote a record of its own: on @life as far as is known. */
+static struct jthread *jthread_writes(struct model *m, uint32_t process, uint64_t java_tid,
+				      uint32_t life, uint64_t t)
+{
+	struct why *w = life != NONE ? &m->whys[life] : NULL;
+	struct nest *n;
+	struct jthread *j;
+
+	if (!java_tid && w && (w->mounted || w->java))
+		j = w->mounted ? w->mounted : w->java;
+	else if ((n = nest_get(m, process, java_tid, life)))
+		j = n->java ? n->java : jthread_new(m, n);
+	else
+		return NULL;
+	if (!j)
+		return NULL;
+	jthread_fresh(m, j, t);
+	if (life == NONE || j->on == life)
+		return j;
+	if (j->virtual) {
+		if (m->runs[process].mounts_seen && !(j->unseen & UNSEEN_MOUNT))
+			model_error_count(m, MODEL_ERROR_NOT_MOUNTED);
+	} else if (j->on != NONE) {
+		model_error_count(m, MODEL_ERROR_WRONG_THREAD);
+	} else if (!w->java) {
+		jthread_binds(m, j, life);
+	} else {
+		/* The kernel thread has a Java thread, so this one is carried by it. */
+		jthread_is_virtual(m, j);
+	}
+	return j;
+}
+
+/* Transitions -------------------------------------------------------------------------------- */
+
+static void wait_begins(struct model *m, struct jthread *j, uint32_t life,
+			const struct wait_record *r, uint64_t t)
+{
+	struct jwait *w;
+	uint32_t depth = 0;
+
+	for (w = j->waits; w; w = w->outer)
+		depth++;
+	if (j->waits && !(may_be_in[r->kind] & 1 << j->waits->kind))
+		model_error_count(m, MODEL_ERROR_NESTED);
+	if (depth >= MAX_WAIT_DEPTH)
+		waits_drop(m, j, t);
+	j->unseen &= (uint8_t)(~((1u << NR_JWAITS) - 1) | around(r->kind));
+	w = wait_new(m);
+	if (!w)
+		return;
+	w->outer = j->waits;
+	w->begin = t;
+	w->kind = r->kind;
+	w->thread = life;
+	w->class_name = string_name(m, j->process, r->class_name);
+	w->hash = r->hash;
+	w->timeout = r->timeout;
+	w->in_work = works(m, j, life);
+	w->pool = r->kind == JWAIT_PARK && tasks_pool_known(m, j->process, w->class_name, w->hash);
+	w->owner_java_tid = r->owner_java_tid;
+	w->owner = r->owner_tid ? thread_inside(m, j->process, r->owner_tid, t) : NONE;
+	if (w->owner == NONE && r->owner_java_tid) {
+		const struct nest *n = nest_find(m, j->process, r->owner_java_tid, 0);
+
+		if (n && n->java)
+			w->owner = n->java->on;
+	}
+	j->waits = w;
+}
+
+/*
+ * A thread that has another initialise a class waits on the class's lock, an int[], inside of the
+ * VM: JVMTI tells of the end of that wait only.
+ */
+static bool waited_for_class(const struct model *m, const struct jthread *j,
+			     const struct wait_record *r)
+{
+	return r->kind == JWAIT_OBJECT &&
+	       !strcmp(model_name(m, string_name(m, j->process, r->class_name)), "[I");
+}
+
+static void wait_ends(struct model *m, struct jthread *j, const struct wait_record *r, uint64_t t)
+{
+	static const uint8_t errors[NR_JWAITS] = {
+		[JWAIT_MONITOR] = MODEL_ERROR_MONITOR_END, [JWAIT_OBJECT] = MODEL_ERROR_WAIT_END,
+		[JWAIT_PARK] = MODEL_ERROR_PARK_END,	   [JWAIT_SLEEP] = MODEL_ERROR_SLEEP_END,
+		[JWAIT_JOIN] = MODEL_ERROR_JOIN_END,
+	};
+	bool names = r->kind == JWAIT_MONITOR || r->kind == JWAIT_OBJECT;
+	struct jwait *w = j->waits;
+
+	while (w && w->kind != r->kind)
+		w = w->outer;
+	if (!w && waited_for_class(m, j, r))
+		return;
+	if (!w) {
+		if (!(j->unseen & 1u << r->kind))
+			model_error_count(m, (enum model_error)errors[r->kind]);
+		j->unseen &= (uint8_t)(~((1u << NR_JWAITS) - 1) | around(r->kind));
+		return;
+	}
+	while (j->waits != w) {
+		model_error_count(m, MODEL_ERROR_UNENDED);
+		wait_pop(m, j, false, false, t);
+	}
+	if (names &&
+	    (w->hash != r->hash || w->class_name != string_name(m, j->process, r->class_name)))
+		model_error_count(m, MODEL_ERROR_OBJECT);
+	wait_pop(m, j, true, r->timed_out, t);
+}
+
+/* A record of a thread whose last switch left it blocked, and nobody has woken since. */
+static void check_on_cpu(struct model *m, uint32_t life)
+{
+	enum model_state_kind kind;
+
+	if (!m->reasons || life == NONE)
+		return;
+	kind = (enum model_state_kind)m->lives[life].kind;
+	if ((kind == MODEL_BLOCKED_INTERRUPTIBLE || kind == MODEL_BLOCKED_UNINTERRUPTIBLE) &&
+	    !life_waking(&m->lives[life]))
+		m->counts.conflicts[MODEL_CONFLICT_OFF_CPU]++;
+}
+
+static void wait_event(struct model *m, const struct stream_cursor *c, uint32_t life, uint64_t t)
+{
+	uint32_t process = c->trace - 1;
+	bool begins;
+	struct wait_record r;
+	struct jthread *j;
+
+	wait_record_read(c, &r, &begins);
+	j = jthread_writes(m, process, r.java_tid, life, t);
+	if (!j)
+		return;
+	check_on_cpu(m, life);
+	m->runs[process].told |= (uint8_t)(1u << r.kind);
+	if (begins)
+		wait_begins(m, j, life, &r, t);
+	else
+		wait_ends(m, j, &r, t);
+}
+
+/* Mounts, unparks, tasks, stacks ------------------------------------------------------------- */
+
+static void mount_event(struct model *m, uint32_t process, uint64_t java_tid, uint32_t life,
+			uint64_t t)
+{
+	struct nest *n = life != NONE ? nest_get(m, process, java_tid, 0) : NULL;
+	struct jthread *j = n ? (n->java ? n->java : jthread_new(m, n)) : NULL;
+	struct jthread *other;
+
+	if (!j)
+		return;
+	m->runs[process].mounts_seen = true;
+	jthread_is_virtual(m, j);
+	jthread_fresh(m, j, t);
+	if (j->on != NONE && !(j->unseen & UNSEEN_MOUNT))
+		model_error_count(m, MODEL_ERROR_MOUNTED_TWICE);
+	other = m->whys[life].mounted;
+	if (other && other != j) {
+		jthread_fresh(m, other, t);
+		if (other->on == life && !(other->unseen & UNSEEN_MOUNT))
+			model_error_count(m, MODEL_ERROR_CARRIER_TAKEN);
+		jthread_forget(m, other, t);
+		jthread_leave(m, other);
+	}
+	vthread_mount(m, j, life, t);
+	j->unseen &= (uint8_t)~UNSEEN_MOUNT;
+}
+
+static void unmount_event(struct model *m, uint32_t process, uint64_t java_tid, uint32_t life,
+			  uint64_t t)
+{
+	struct nest *n = life != NONE ? nest_find(m, process, java_tid, 0) : NULL;
+	struct jthread *j = n ? n->java : NULL;
+
+	if (life == NONE)
+		return;
+	m->runs[process].mounts_seen = true;
+	if (!j) {
+		/* Its end may be told before. */
+		if (m->whys[life].ended != java_tid)
+			model_error_count(m, MODEL_ERROR_NOT_MOUNTED);
+		m->whys[life].ended = 0;
+		return;
+	}
+	jthread_is_virtual(m, j);
+	jthread_fresh(m, j, t);
+	if (j->on != life && !(j->unseen & UNSEEN_MOUNT))
+		model_error_count(m, MODEL_ERROR_NOT_MOUNTED);
+	if (j->on != life && m->methods)
+		methods_disown(m, life, t);
+	vthread_unmount(m, j, t);
+	j->unseen &= (uint8_t)~UNSEEN_MOUNT;
+}
+
+static void unpark_event(struct model *m, uint32_t process, const struct jis_ev_unpark *ev,
+			 uint32_t life, uint64_t t)
+{
+	const struct nest *n = nest_find(m, process, ev->target_java_tid, 0);
+
+	if (n && n->java && n->java->virtual) {
+		jthread_fresh(m, n->java, t);
+		vthread_unparked(m, n->java, life, ev->java_tid, t);
+	}
+}
+
+static void stack_event(struct model *m, struct jthread *j, uint32_t stack)
+{
+	if (j->waits)
+		j->waits->stack = stack;
+	else if (!(j->unseen & ((1u << NR_JWAITS) - 1)))
+		model_error_count(m, MODEL_ERROR_STACK);
+}
+
+void jthread_event(struct model *m, const struct stream_cursor *c, uint64_t t)
+{
+	uint32_t life = m->streams[c - m->stream_base].owner, process = c->trace - 1;
+	const void *p = c->payload;
+	struct jthread *j;
+
+	switch (c->id) {
+	case JIS_EV_monitor_contended_enter:
+	case JIS_EV_monitor_contended_entered:
+	case JIS_EV_monitor_wait:
+	case JIS_EV_monitor_waited:
+	case JIS_EV_park_begin:
+	case JIS_EV_park_end:
+	case JIS_EV_sleep_begin:
+	case JIS_EV_sleep_end:
+	case JIS_EV_join_begin:
+	case JIS_EV_join_end:
+		wait_event(m, c, life, t);
+		break;
+	case JIS_EV_vthread_mount:
+		mount_event(m, process, ((const struct jis_ev_vthread_mount *)p)->java_tid, life,
+			    t);
+		break;
+	case JIS_EV_vthread_unmount:
+		unmount_event(m, process, ((const struct jis_ev_vthread_unmount *)p)->java_tid,
+			      life, t);
+		break;
+	case JIS_EV_unpark:
+		unpark_event(m, process, p, life, t);
+		break;
+	case JIS_EV_task_submit:
+	case JIS_EV_task_begin:
+	case JIS_EV_task_end:
+	case JIS_EV_task_reject:
+	case JIS_EV_pool_worker:
+		/* All begin with it. */
+		j = jthread_writes(m, process, ((const struct jis_ev_task_end *)p)->java_tid, life,
+				   t);
+		if (j)
+			task_event(m, c, j, life, t);
+		break;
+	case JIS_EV_queue_put:
+	case JIS_EV_queue_take:
+		j = jthread_writes(m, process, ((const struct jis_ev_queue_put *)p)->java_tid, life,
+				   t);
+		if (j)
+			queue_event(m, c, life, t);
+		break;
+	case JIS_EV_wait_stack: {
+		const struct jis_ev_wait_stack *ev = p;
+
+		j = jthread_writes(m, process, ev->java_tid, life, t);
+		if (j)
+			stack_event(m, j, ev->stack);
+		break;
+	}
+	}
+}
+
+/* Waits that go on at the end of the window are told, too. */
+void jthreads_finish(struct model *m)
+{
+	for (uint32_t i = 0; m->nests.table && i <= m->nests.mask; i++) {
+		const struct nest *n = &m->nests.table[i];
+
+		if (n->process != NONE && n->java)
+			waits_drop(m, n->java, m->info.end);
+	}
+}
+
+void jthreads_fini(struct model *m)
+{
+	while (m->free_waits) {
+		struct jwait *w = m->free_waits;
+
+		m->free_waits = w->outer;
+		free(w);
+	}
+	for (uint32_t i = 0; m->runs && i < m->info.nr_processes; i++) {
+		free(m->runs[i].stacks);
+		free(m->runs[i].methods);
+	}
+	free(m->runs);
+	tasks_fini(m);
+	queues_fini(m);
+	class_waits_fini(m);
+	holds_fini(m);
+}

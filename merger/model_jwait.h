@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What records of Java threads say of waits, one shape for all kinds. The rules for it are those of
+ * model_jthreads.c. Inside of merger/ only.
+ */
+#ifndef JIS_MERGER_MODEL_JWAIT_H
+#define JIS_MERGER_MODEL_JWAIT_H
+
+#include "model_int.h"
+
+struct wait_record {
+	uint8_t kind; /* enum jwait_kind */
+	uint64_t java_tid, owner_java_tid;
+	uint32_t class_name, hash, owner_tid; /* class_name: string id */
+	int64_t timeout;
+	bool timed_out;
+};
+
+/* The record that @c stands on, of those from monitor_contended_enter to join_end. */
+void wait_record_read(const struct stream_cursor *c, struct wait_record *out, bool *begins);
+
+#endif /* JIS_MERGER_MODEL_JWAIT_H */

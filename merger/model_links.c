@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Links from thread to thread: telling the sinks, and those of locks. Who gave a lock is who woke
+ * the next owner from its wait for it, which is exact; a lock that was got without a wake-up (while
+ * spinning, or because it was free by then) has no link.
+ */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "model_int.h"
+
+const char *model_link_name(enum model_link_kind kind)
+{
+	static const char *const names[MODEL_NR_LINKS] = {
+		[MODEL_LINK_WAKEUP] = "wake-up",  [MODEL_LINK_MONITOR] = "monitor",
+		[MODEL_LINK_LOCK] = "lock",	  [MODEL_LINK_NOTIFY] = "notify",
+		[MODEL_LINK_UNPARK] = "unpark",	  [MODEL_LINK_SOCKET] = "socket",
+		[MODEL_LINK_MESSAGE] = "message", [MODEL_LINK_QUEUE] = "queue"};
+
+	return (unsigned int)kind < MODEL_NR_LINKS ? names[kind] : "?";
+}
+
+const char *model_origin_name(enum model_connection_origin origin)
+{
+	static const char *const names[MODEL_NR_ORIGINS] = {"before", "accepted", "connected"};
+
+	return (unsigned int)origin < MODEL_NR_ORIGINS ? names[origin] : "?";
+}
+
+void model_address_text(const struct model_connection *c, bool peer, char *text)
+{
+	char address[INET6_ADDRSTRLEN];
+
+	text[0] = 0;
+	if (!c->family ||
+	    !inet_ntop(c->family, peer ? c->peer : c->local, address, sizeof(address)))
+		return;
+	snprintf(text, MODEL_ADDRESS_ROOM, c->family == AF_INET6 ? "[%s]:%u" : "%s:%u", address,
+		 peer ? c->peer_port : c->local_port);
+}
+
+struct model_who who_is(const struct model *m, uint32_t life)
+{
+	const struct jthread *j = m->whys[life].mounted;
+
+	return (struct model_who){life, j ? j->row : NONE};
+}
+
+static bool who_selected(const struct model *m, const struct model_who *who)
+{
+	if (who->vthread != NONE)
+		return m->info.vthreads[who->vthread].selected;
+	return who->thread != NONE && m->lives[who->thread].flags & LIFE_SELECTED;
+}
+
+void link_emit(struct model *m, const struct model_link *link)
+{
+	if (link->begin < m->info.begin || link->end > m->info.end || link->begin > link->end ||
+	    !who_selected(m, &link->to))
+		return;
+	for (uint32_t i = 0; i < m->on_link.nr; i++) {
+		const struct model_sink *s = m->on_link.sinks[i];
+		int err = s->link(s->ctx, link);
+
+		if (err && !m->error)
+			m->error = err;
+	}
+}
+
+static bool is_lock_wait(enum model_reason_kind kind)
+{
+	return kind == MODEL_WAIT_MONITOR || kind == MODEL_WAIT_OBJECT || kind == MODEL_WAIT_PARK;
+}
+
+/* Can @waker give what a Java thread of @process waits for? The VM's own threads wake to stop it.
+ */
+static bool may_give(const struct model *m, uint32_t waker, uint32_t process)
+{
+	return m->threads[waker].process == process && !m->whys[waker].role;
+}
+
+void link_wakeup(struct model *m, const struct model_wakeup *w)
+{
+	struct model_link link = {
+		.kind = MODEL_LINK_WAKEUP,
+		.process = m->threads[w->thread].process,
+		.to = who_is(m, w->thread),
+		.begin = w->waking,
+		.end = w->ready,
+	};
+	bool task = w->context == JIS_WAKER_TASK && w->waker != NONE;
+	struct jthread *j;
+	struct jwait *wait;
+
+	if (w->reason && w->reason->from_java && is_lock_wait(w->reason->kind)) {
+		wait = jwait_of(m, w->thread, w->wait_begin, &j);
+		if (wait && task && may_give(m, w->waker, link.process)) {
+			wait->waker = who_is(m, w->waker);
+			wait->woken = w->waking;
+		} else if (wait) {
+			wait->waker.thread = NONE;
+		}
+	}
+	if (!task)
+		return;
+	link.from = who_is(m, w->waker);
+	if (w->reason) {
+		link.class_name = w->reason->class_name;
+		link.hash = w->reason->hash;
+		link.name = w->reason->name;
+	}
+	link_emit(m, &link);
+}
+
+/* Locks of java.util.concurrent that a thread owns, by the class that parks for them. */
+static bool is_owned_lock(const char *class)
+{
+	static const char *const locks[] = {
+		"java.util.concurrent.locks.ReentrantLock$",
+		"java.util.concurrent.locks.ReentrantReadWriteLock$",
+		"java.util.concurrent.locks.StampedLock",
+	};
+
+	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++) {
+		if (!strncmp(class, locks[i], strlen(locks[i])))
+			return true;
+	}
+	return false;
+}
+
+static enum model_link_kind kind_of(const struct model *m, const struct jwait *w)
+{
+	if (w->kind == JWAIT_MONITOR)
+		return MODEL_LINK_MONITOR;
+	if (w->kind == JWAIT_OBJECT)
+		return MODEL_LINK_NOTIFY;
+	if (w->owner != NONE || w->owner_java_tid || is_owned_lock(model_name(m, w->class_name)))
+		return MODEL_LINK_LOCK;
+	return MODEL_LINK_UNPARK;
+}
+
+void link_wait(struct model *m, const struct jthread *j, const struct jwait *w, uint64_t t)
+{
+	const struct model_link link = {
+		.kind = kind_of(m, w),
+		.process = j->process,
+		.from = w->waker,
+		.to = {j->on != NONE ? j->on : w->thread, j->row},
+		.begin = w->woken,
+		.end = t,
+		.class_name = w->class_name,
+		.hash = w->hash,
+	};
+
+	/* What a join or a sleep waits in is no lock. */
+	if (w->waker.thread != NONE && !w->outer && w->kind <= JWAIT_PARK)
+		link_emit(m, &link);
+}

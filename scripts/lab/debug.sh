@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# make lab-debug: the guest tests of the module, each allocation failing once, and the stress test, on kernels that
+# check themselves: all of it with KASAN, on 2 and on 4 CPUs; then the stress test with KCSAN. Hours under emulation.
+# Usage: scripts/lab/debug.sh [kasan] [kcsan]
+# STRESS_SECONDS (1200) and STRESS_EVENTS (100 million; with KCSAN 5 million) are the least the stress test does. Its
+# seconds are the guest's, 1,000 million instructions each (with KCSAN 500): a slow kernel under the host's clock spends
+# it on its ticks. An hour on a core each.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+[ $# -gt 0 ] || set -- kasan kcsan
+failed=0
+
+run()	# CPUS SUITE TEST...
+{
+	echo "== $2, $1 CPUs: ${*:3}"
+	SMP=$1 JIS_TEST_NO_SKIP=1 tests/lab/run.sh "${@:2}" || failed=1
+}
+
+stress()	# CPUS SUITE SHIFT
+{
+	(
+		export ICOUNT=1 ICOUNT_SHIFT=$3 STRESS_ROUND=60 STRESS_SECONDS=${STRESS_SECONDS:-1200}
+		export APPEND="nvme_core.io_timeout=1000000 sysctl.kernel.hung_task_timeout_secs=0"
+		run "$1" "$2" s560
+		exit "$failed"
+	) || failed=1
+}
+
+for suite; do
+	scripts/lab/debug-kernel.sh "$suite"
+	scripts/lab/build.sh "$suite"
+	case $suite in
+	kasan)
+		# those with a JVM show nothing here that they do not elsewhere
+		run 2 kasan '1[02-9][0-9]' 110 '[24][0-9][0-9]' '5[2-9][0-9]' # not 115: it has no /proc/kcore
+		run 2 kasan s562
+		stress 2 kasan 0
+		stress 4 kasan 0 ;;
+	kcsan)
+		STRESS_EVENTS=${STRESS_EVENTS:-5000000} stress 2 kcsan 1 ;;
+	esac
+done
+exit "$failed"

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What recording costs a Tomcat: CPU time of its JVM per request under wrk, of its example servlet, without a
+# recording, with the kernel's side alone (--no-agent), and with the agent too. Rounds of the three in changing order
+# in one JVM, each after some seconds for the JIT compiler to settle; differences are taken within a round.
+# Usage: tests/bench/agent_cost.sh BUILD [ROUNDS [SECONDS]]; JAVA, RECORD_OPTIONS (--syscalls net,io).
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+. scripts/demo/lib.sh
+BUILD=$(cd "${1:?build directory}" && pwd) rounds=${2:-30} seconds=${3:-4}
+jis=$BUILD/jis
+read -ra options <<<"${RECORD_OPTIONS:---syscalls net,io}"
+dir=$(mktemp -d "${TMPDIR:-/tmp}/jis-bench.XXXXXX")
+server='' recorder=''
+cleanup() {
+	[ -z "$recorder" ] || kill -INT "$recorder" 2>/dev/null || true
+	[ -z "$server" ] || kill -KILL "$server" 2>/dev/null || true
+	wait
+	rm -rf "$dir"
+}
+trap cleanup EXIT
+[ "$(id -u)" = 0 ] || { echo "recording needs root" >&2; exit 1; }
+command -v wrk >/dev/null || { echo "wrk is missing: install wrk" >&2; exit 1; }
+
+port=$(free_port)
+tomcat_base "$dir/base" "$port" "$BUILD/demo-classes/app"
+mapfile -t command < <(tomcat_command "$dir/base" -Xmx512m)
+"${command[@]}" >"$dir/tomcat.log" 2>&1 &
+server=$!
+tomcat_wait "$port" $server 200 || { tail "$dir/tomcat.log"; exit 1; }
+
+# Prints the requests made.
+load() { # SECONDS
+	wrk -t1 -c8 -d"$1s" "http://127.0.0.1:$port/examples/servlets/servlet/HelloWorldExample" |
+		awk '/requests in/ { print $1 } /Non-2xx|Socket errors/ { exit 1 }'
+}
+
+# CPU time of the JVM in microseconds: of those of its threads that live, and of those that have ended.
+cpu() { awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print ($12 + $13) * 1e6 / hz }' "/proc/$server/stat"; }
+
+measure() { # ARM
+	local before after n warm
+	case $1 in
+	kernel) "$jis" record -q "${options[@]}" --no-agent -p $server -o "$dir/trace" 2>"$dir/record.log" & recorder=$! ;;
+	agent) "$jis" record -q "${options[@]}" -p $server -o "$dir/trace" 2>"$dir/record.log" & recorder=$! ;;
+	esac
+	warm=$(load "$seconds")
+	before=$(cpu)
+	n=$(load "$seconds")
+	after=$(cpu)
+	if [ -n "$recorder" ]; then
+		kill -INT $recorder
+		wait $recorder || { cat "$dir/record.log"; exit 1; }
+		recorder=
+	fi
+	echo "$1 $(awk -v a="$after" -v b="$before" -v n="$n" 'BEGIN { print (a - b) / n }') $((warm + n)) $(records)" >>"$dir/figures"
+	rm -rf "$dir/trace"
+}
+
+# Records of the kernel's, and of the agent's, in the trace.
+records() {
+	[ -d "$dir/trace" ] || { echo 0 0; return; }
+	python3 - "$dir/trace/manifest.json" <<'PY'
+import json, sys
+m = json.load(open(sys.argv[1]))
+kernel = java = 0
+for s in m["streams"]:
+    n = sum(s["stored"].values())
+    if s["path"].startswith("jvm-"): java += n
+    else: kernel += n
+print(kernel, java)
+PY
+}
+
+load 20 >/dev/null
+arms=(off kernel agent)
+for ((i = 0; i < rounds; i++)); do
+	for ((k = 0; k < 3; k++)); do
+		measure "${arms[(i + k * (1 + i / 3 % 2)) % 3]}"
+	done
+	printf '\rround %d of %d' $((i + 1)) "$rounds" >&2
+done
+echo >&2
+"${command[0]}" -version 2>&1 | sed -n '1p'
+python3 - "$dir/figures" <<'PY'
+import statistics as st, sys
+arms = {"off": [], "kernel": [], "agent": []}
+requests = {a: 0 for a in arms}
+kernel, java = dict(requests), dict(requests)
+for line in open(sys.argv[1]):
+    arm, us, n, k, j = line.split()
+    arms[arm].append(float(us))
+    requests[arm] += int(n); kernel[arm] += int(k); java[arm] += int(j)
+off = st.median(arms["off"])
+for arm, v in arms.items():
+    print("%-7s %7.1f us of CPU a request (median of %d), %5.1f records of the kernel's and %5.1f of the agent's" %
+          (arm, st.median(v), len(v), kernel[arm] / requests[arm], java[arm] / requests[arm]))
+def difference(what, a, b):
+    d = [(x - y) / off * 100 for x, y in zip(arms[a], arms[b])]
+    half = 1.7 * st.stdev(d) / len(d) ** 0.5 # one-sided 95 %, 30 rounds
+    print("%s: median %.2f %%, mean %.2f %%, upper 95 %% bound %.2f %%" % (what, st.median(d), st.mean(d), st.mean(d) + half))
+    return st.median(d) * off / 100
+difference("the agent", "agent", "kernel")
+us = difference("the kernel's side", "kernel", "off")
+print("%.0f ns each of the kernel's records" % (us * 1000 * requests["kernel"] / kernel["kernel"]))
+PY

@@ -1,0 +1,139 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What recording the calls of a server's methods costs: CPU time of a Tomcat's JVM per request under wrk, of its example
+# servlet: without a recording (off); attached, with no method chosen (none); with preset web, all sizes and no limit
+# (all); with preset web as it is by default (web). Rounds of the four in changing order in one JVM, each after some
+# seconds for the JIT compiler to settle; differences are taken within a round, over those of `none`, as the kernel's
+# side and the other families are the same there. Then how long Tomcat takes to start, with preset web and without.
+# Usage: tests/bench/methods_cost.sh BUILD [ROUNDS [SECONDS [STARTS]]]; JAVA.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+. scripts/demo/lib.sh
+BUILD=$(cd "${1:?build directory}" && pwd) rounds=${2:-12} seconds=${3:-4} starts=${4:-5}
+jis=$BUILD/jis
+dir=$(mktemp -d "${TMPDIR:-/tmp}/jis-bench.XXXXXX")
+server='' recorder=''
+cleanup() {
+	[ -z "$recorder" ] || kill -INT "$recorder" 2>/dev/null || true
+	[ -z "$server" ] || kill -KILL "$server" 2>/dev/null || true
+	wait
+	rm -rf "$dir"
+}
+trap cleanup EXIT
+[ "$(id -u)" = 0 ] || { echo "recording needs root" >&2; exit 1; }
+command -v wrk >/dev/null || { echo "wrk is missing: install wrk" >&2; exit 1; }
+
+port=$(free_port)
+tomcat_base "$dir/base" "$port" "$BUILD/demo-classes/app"
+mapfile -t command < <(tomcat_command "$dir/base" -Xmx512m)
+
+# Prints the requests made.
+load() { # SECONDS
+	wrk -t1 -c8 -d"$1s" "http://127.0.0.1:$port/examples/servlets/servlet/HelloWorldExample" |
+		awk '/requests in/ { print $1 } /Non-2xx|Socket errors/ { exit 1 }'
+}
+
+# CPU time of the JVM in microseconds.
+cpu() { awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print ($12 + $13) * 1e6 / hz }' "/proc/$server/stat"; }
+
+record() { # OPTION...
+	"$jis" record -q --pool 256M -p "$server" -o "$dir/trace" "$@" 2>"$dir/record.log" &
+	recorder=$!
+	until "$jis" attach -q -o "$dir/trace" "$server" 2>/dev/null; do
+		kill -0 $recorder || { cat "$dir/record.log"; exit 1; }
+		sleep 0.1
+	done
+}
+
+# Calls, lost ones too, what a pair is said to cost in ns, and methods switched off, of the trace.
+calls() {
+	[ -d "$dir/trace" ] || { echo 0 0 0; return; }
+	python3 - "$dir/trace/manifest.json" <<'PY'
+import json, sys
+n = 0
+for s in json.load(open(sys.argv[1]))["streams"]:
+    n += s["produced"].get("method_enter", 0)
+print(n, end=" ")
+PY
+	"$jis" methods --list "$dir/trace" >"$dir/list"
+	awk '/^# recorded by/ { ns = $(NF - 3) } END { printf "%s ", ns + 0 }' "$dir/list"
+	if [ -e "$dir/trace/methods.off" ]; then grep -c '^!' "$dir/trace/methods.off" || true; else echo 0; fi
+}
+
+measure() { # ARM
+	local before after n warm
+	case $1 in
+	none) record --methods none ;;
+	all) record --methods 'web,size>0' --methods-budget 0 ;;
+	web) record --methods web ;;
+	esac
+	warm=$(load "$seconds")
+	before=$(cpu)
+	n=$(load "$seconds")
+	after=$(cpu)
+	if [ -n "$recorder" ]; then
+		kill -INT $recorder
+		wait $recorder || { cat "$dir/record.log"; exit 1; }
+		recorder=
+	fi
+	echo "$1 $(awk -v a="$after" -v b="$before" -v n="$n" 'BEGIN { print (a - b) / n }') $((warm + n)) $(calls)" >>"$dir/figures"
+	rm -rf "$dir/trace"
+}
+
+# Milliseconds until the first answer.
+start() { # COMMAND...
+	local begin
+	begin=$(date +%s%N)
+	"$@" >"$dir/tomcat.log" 2>&1 &
+	local pid=$!
+	tomcat_wait "$port" $pid 200 || { tail "$dir/tomcat.log"; exit 1; }
+	echo $((($(date +%s%N) - begin) / 1000000))
+	kill -INT $pid
+	wait $pid || true
+	rm -rf "$dir/start"
+}
+
+"${command[@]}" >"$dir/tomcat.log" 2>&1 &
+server=$!
+tomcat_wait "$port" $server 200 || { tail "$dir/tomcat.log"; exit 1; }
+load 20 >/dev/null
+arms=(off none all web)
+for ((i = 0; i < rounds; i++)); do
+	for ((k = 0; k < 4; k++)); do
+		measure "${arms[(i + k * (1 + i / 4 % 2 * 2)) % 4]}"
+	done
+	printf '\rround %d of %d' $((i + 1)) "$rounds" >&2
+done
+echo >&2
+kill -KILL $server
+wait $server 2>/dev/null || true
+server=
+
+"${command[0]}" -version 2>&1 | sed -n '1p'
+python3 - "$dir/figures" <<'PY'
+import statistics as st, sys
+rows = {a: [] for a in ("off", "none", "all", "web")}
+for line in open(sys.argv[1]):
+    arm, us, n, calls, pair, gone = line.split()
+    rows[arm].append((float(us), int(n), int(calls), float(pair), int(gone)))
+off = st.median(r[0] for r in rows["off"])
+for arm, v in rows.items():
+    added = [x[0] - y[0] for x, y in zip(v, rows["none" if arm in ("all", "web") else "off"])]
+    requests, calls = sum(r[1] for r in v), sum(r[2] for r in v)
+    print("%-4s %7.1f us of CPU a request (median of %d), %7.1f calls, added %6.1f us, %5.1f %%" %
+          (arm, st.median(r[0] for r in v), len(v), calls / requests, st.median(added), st.median(added) / off * 100), end="")
+    pair = st.median(r[3] for r in v)
+    if calls and pair:
+        print(": %.2f times calls x %.1f ns" % (st.median(added) / (calls / requests * pair / 1000), pair), end="")
+    if any(r[4] for r in v):
+        print(", %d methods switched off" % st.median(r[4] for r in v), end="")
+    print()
+PY
+
+: >"$dir/starts"
+for ((i = 0; i < starts; i++)); do
+	echo "off $(start "${command[@]}")" >>"$dir/starts"
+	echo "web $(start "$jis" record -q --pool 256M --methods web -o "$dir/start" -- "${command[@]}")" >>"$dir/starts"
+done
+awk '{ t[$1] = t[$1] " " $2; s[$1] += $2; n[$1]++ }
+	END { for (a in t) printf "start %-3s mean %.0f ms:%s\n", a, s[a] / n[a], t[a] }' "$dir/starts"

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A flight recorder that sees thousands of processes end keeps neither memory, nor descriptors, nor directories of
+# all of them; none is refused a pool, and what the last ones wrote is in a snapshot.
+. "$(dirname "$0")/lib.sh"
+need_root
+cd "$TESTDIR" || exit 1
+brood=$TESTPROG/brood
+n=${BROOD:-1500}
+
+# shellcheck disable=SC2016 # for the shell that is recorded
+"${RECORD[@]}" -q -o trace --flight-recorder --pool 256K --buffer "$((256 * $(getconf _NPROCESSORS_CONF)))K" -- \
+	bash -c 'brood=$0 n=$1
+	for stage in 0 1 2; do
+		"$brood" "$n" $((stage * n)) || exit 1
+		touch done.$stage
+		until [ -e go.$stage ]; do sleep 0.05; done
+	done' "$brood" "$n" 2>record.err &
+recorder=$!
+jis=$recorder
+look() { # STAGE
+	wait_for 280 stage_done "$1"
+	sleep 0.3 # for connections of those that have just ended
+	echo "$(awk '/^VmRSS/{print $2}' /proc/$jis/status) $(ls /proc/$jis/fd | wc -l) $(find trace -maxdepth 1 -name 'process-*' | wc -l)"
+}
+stage_done() {
+	kill -0 $recorder 2>/dev/null || fail "the recording ended: $(cat record.err)"
+	[ -e "done.$1" ]
+}
+for stage in 0 1 2; do
+	look $stage >look.$stage || { cat look.$stage; exit 1; }
+	cat look.$stage
+	if [ $stage = 2 ]; then
+		"$JIS" snapshot -q -o snapshot trace || fail "no snapshot"
+	fi
+	touch go.$stage
+done
+wait $recorder || fail "the recording failed: $(cat record.err)"
+read -r rss fds _ <look.0
+read -r rss_end fds_end directories <look.2
+[ "$fds_end" -le $((fds + 8)) ] || fail "descriptors grew from $fds to $fds_end"
+[ "$rss_end" -le $((rss + 2048)) ] || fail "memory grew from $rss to $rss_end KiB"
+[ "$directories" -le 1032 ] || fail "$directories directories are left of $((3 * n)) processes"
+for t in snapshot trace; do
+	"$JIS" info --strict -q $t >$t.info || fail "$t is no whole trace: $(tail -n 5 $t.info)"
+	"$JIS" dump -q --event marker $t | sed -n 's/.*value = \([0-9]*\).*/\1/p' | sort -n >$t.values
+	[ "$(tail -n 1 $t.values)" = $((3 * n - 1)) ] || fail "the last process's marker is not in $t"
+	# without a gap from the first that is there on
+	[ "$(wc -l <$t.values)" = $((3 * n - $(head -n 1 $t.values))) ] || fail "$t: markers of processes are missing"
+	[ "$(wc -l <$t.values)" -ge 20 ] || fail "$t has only $(wc -l <$t.values) processes"
+done
+wc -l snapshot.values trace.values
+grep -q 'refused' trace.info && fail "processes were refused: $(grep refused trace.info)"
+exit 0

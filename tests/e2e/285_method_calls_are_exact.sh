@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Each call of the chosen methods is recorded once, with its exit, under its name: recursion, exceptions through ten
+# frames, constructors that fail, synchronized methods, lambdas, virtual threads that change their carrier; interpreted,
+# compiled by C1 and by C2; on each JDK that is here, by each way there is to call a probe. The program counts its
+# calls itself.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib_jdks.sh"
+need_root
+
+# The numbers of enum jis_method_way.
+jni=1 barrier=2 critical=3 patch=4
+[ "$(uname -m)" = x86_64 ] || patch=$jni
+
+run() { # NAME WAY OPTIONS ROUNDS KIND JAVA [OPTION]...
+	local name=$1 way=$2 options=$3 rounds=$4 kind=$5
+	shift 5
+	# shellcheck disable=SC2086 # several options, or none
+	"${RECORD[@]}" -q --pool 64M --methods-budget 0 --methods 'Calls*,!Calls$Own,!CallsTold,CallsTold$Napper,!**.overflow' \
+		$options -o "$TESTDIR/$name" -- "$@" -cp "$CLASSES" CallsTold "$rounds" 3 "$kind" \
+		>"$TESTDIR/$name.out" 2>"$TESTDIR/$name.err" || { cat "$TESTDIR/$name.err"; fail "$name: exit status $?"; }
+	grep 'refused\|cannot be\|patched' "$TESTDIR/$name.err" && fail "$name: something is refused"
+	"$JIS" dump "$TESTDIR/$name" >"$TESTDIR/$name.dump"
+	echo "$name: $(grep -o 'method_probe {[^}]*}' "$TESTDIR/$name.dump")"
+	grep -q "method_probe { way = $way," "$TESTDIR/$name.dump" || fail "$name: not by way $way"
+	python3 "$CHECKERS/methods.py" "$TESTDIR/$name.out" "$TESTDIR/$name.dump" || fail "$name"
+	rm -rf "${TESTDIR:?}/$name" "$TESTDIR/$name.dump"
+}
+
+while read -r version java; do
+	flag=$barrier
+	[ "$version" != 17 ] || flag=$critical
+	c1=(-XX:TieredStopAtLevel=1 -XX:Tier3InvocationThreshold=50 -Xbatch)
+	run "jdk$version-interpreter" $flag "" 10 platform "$java" -Xint
+	run "jdk$version-c1" $flag --no-patch 40 platform "$java" "${c1[@]}"
+	run "jdk$version-c1-jni" $jni --jni-probes 10 platform "$java" "${c1[@]}"
+	run "jdk$version-c1-patch" $patch "" 10 platform "$java" "${c1[@]}" -XX:+UseParallelGC
+	run "jdk$version-c2" $patch "" 40 platform "$java" -XX:-TieredCompilation -XX:CompileThreshold=100 -Xbatch
+	[ "$version" = 17 ] || run "jdk$version-virtual" $patch "" 20 virtual "$java"
+done < <(jdks)

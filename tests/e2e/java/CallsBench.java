@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+
+import java.util.Arrays;
+
+/**
+ * What recording a call costs: methods that are traced, the same that are not, and the limit in C, in turn in one JVM.
+ * Usage: CallsBench LIBRARY ROUNDS [whole]; prints the medians in ns, and the median of the ratios within a round. Whole:
+ * of what a call takes in all, where all methods are traced; else an untraced one is subtracted.
+ */
+public class CallsBench {
+	static final int PAIRS = 80000;
+
+	static native long cpu();
+
+	static native void limit(int pairs);
+
+	static class Traced {
+		static int a(int n) {
+			return n + 1;
+		}
+
+		static int b(int n) {
+			return n * 3;
+		}
+
+		static int c(int n) {
+			return n ^ 5;
+		}
+
+		static int d(int n) {
+			return n - 7;
+		}
+	}
+
+	static class Plain {
+		static int a(int n) {
+			return n + 1;
+		}
+
+		static int b(int n) {
+			return n * 3;
+		}
+
+		static int c(int n) {
+			return n ^ 5;
+		}
+
+		static int d(int n) {
+			return n - 7;
+		}
+	}
+
+	static int sink;
+
+	private static void traced(int pairs) {
+		int n = sink;
+		for (int i = 0; i < pairs; i += 4) {
+			n = Traced.d(Traced.c(Traced.b(Traced.a(n))));
+		}
+		sink = n;
+	}
+
+	private static void plain(int pairs) {
+		int n = sink;
+		for (int i = 0; i < pairs; i += 4) {
+			n = Plain.d(Plain.c(Plain.b(Plain.a(n))));
+		}
+		sink = n;
+	}
+
+	private static double median(double[] values) {
+		double[] sorted = values.clone();
+		Arrays.sort(sorted);
+		return sorted[sorted.length / 2];
+	}
+
+	public static void main(String[] args) throws InterruptedException {
+		System.load(args[0]);
+		int rounds = Integer.parseInt(args[1]);
+		double[] traced = new double[rounds];
+		double[] limit = new double[rounds];
+		double[] ratio = new double[rounds];
+		boolean whole = args.length > 2 && args[2].equals("whole");
+		for (int i = -100; i < rounds; i++) {
+			long t0 = cpu();
+			limit(PAIRS);
+			long t1 = cpu();
+			plain(PAIRS);
+			long t2 = cpu();
+			traced(PAIRS);
+			long t3 = cpu();
+			Thread.sleep(30); // the recorder frees packets
+			if (i < 0) {
+				continue;
+			}
+			limit[i] = (double) (t1 - t0) / PAIRS;
+			traced[i] = (double) (t3 - t2 - (whole ? 0 : t2 - t1)) / PAIRS;
+			ratio[i] = traced[i] / limit[i];
+		}
+		System.out.printf("traced call %.1f ns, two clock reads and stores %.1f ns, ratio %.2f%n", median(traced),
+				median(limit), median(ratio));
+	}
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.NetworkChannel;
+import java.nio.channels.Pipe;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * Makes waits that the kernel alone sees, each kind in a thread of its own, a known number of times: reads of a socket
+ * and a pipe, accepts, polls, and a file forced to the disk.
+ *
+ * <p>Arguments: COUNT MILLISECONDS FILE. Output: lines "KERNEL kind key=value...", java_tid the thread's, count how
+ * often it waited, ns how long at least each time (0: as long as the disk takes), took how long it found all to last,
+ * switches how often it gave up its CPU meanwhile, as the kernel counts it, object a part of what was waited for.
+ */
+public final class WaitsKernel {
+	private final int count;
+	private final int ms;
+	private volatile int waiting;
+	private volatile Path task;
+	private volatile long took;
+	private volatile long switches;
+
+	private WaitsKernel(int count, int ms) {
+		this.count = count;
+		this.ms = ms;
+	}
+
+	/** A turn of the thread that waits, or of the one that ends its wait. */
+	private interface Part {
+		void run(int turn) throws IOException;
+	}
+
+	private void subject(Part waits) {
+		try {
+			task = KernelBooks.task();
+			KernelBooks.switches(task); // once before, so that its classes are there
+			long before = KernelBooks.switches(task);
+			long began = System.nanoTime();
+			for (int i = 0; i < count; i++) {
+				waits.run(i);
+			}
+			took = System.nanoTime() - began;
+			switches = KernelBooks.switches(task) - before;
+		} catch (IOException e) {
+			throw new IllegalStateException(e);
+		}
+	}
+
+	/** One kind: a thread waits, main lets time pass before it ends the wait. */
+	private void kind(String name, String object, long ns, Part waits, Part ends) throws InterruptedException, IOException {
+		waiting = -1;
+		Thread thread = new Thread(() -> subject(i -> {
+			waiting = i;
+			waits.run(i);
+		}), name);
+		thread.start();
+		for (int i = 0; i < count && ends != null; i++) {
+			while (waiting < i || !KernelBooks.sleeps(task)) {
+				KernelBooks.rest();
+			}
+			KernelBooks.rest(ns);
+			ends.run(i);
+		}
+		thread.join();
+		System.out.println("KERNEL " + name + " java_tid=" + Waits.id(thread) + " count=" + count + " ns=" + ns + " took=" + took
+			+ " switches=" + switches + " object=" + object);
+	}
+
+	private static ServerSocketChannel listen() throws IOException {
+		return ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+	}
+
+	private static int port(NetworkChannel channel) throws IOException {
+		return ((InetSocketAddress) channel.getLocalAddress()).getPort();
+	}
+
+	private void sockets() throws Exception {
+		try (ServerSocketChannel server = listen();
+			SocketChannel client = SocketChannel.open(server.getLocalAddress());
+			SocketChannel served = server.accept()) {
+			ByteBuffer one = ByteBuffer.allocateDirect(1);
+			ByteBuffer other = ByteBuffer.allocateDirect(1);
+			kind("socket-read", ":" + port(client), ms * 1_000_000L, i -> served.read(one.clear()), i -> client.write(other.clear()));
+			SocketChannel[] clients = new SocketChannel[count];
+			kind("accept", "port" + port(server), ms * 1_000_000L, i -> server.accept().close(),
+				i -> clients[i] = SocketChannel.open(server.getLocalAddress()));
+			for (SocketChannel c : clients) {
+				c.close();
+			}
+		}
+	}
+
+	private void pipe() throws Exception {
+		Pipe pipe = Pipe.open();
+		ByteBuffer one = ByteBuffer.allocateDirect(1);
+		ByteBuffer other = ByteBuffer.allocateDirect(1);
+		kind("pipe", "pipe", ms * 1_000_000L, i -> pipe.source().read(one.clear()), i -> pipe.sink().write(other.clear()));
+		pipe.source().close();
+		pipe.sink().close();
+	}
+
+	private void poll() throws Exception {
+		try (Selector selector = Selector.open()) {
+			kind("poll", "", ms * 1_000_000L, i -> selector.select(ms), null);
+		}
+	}
+
+	private void disk(Path path) throws Exception {
+		try (FileChannel file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+			ByteBuffer bytes = ByteBuffer.allocateDirect(1 << 18);
+			kind("fsync", path.toString(), 0, i -> {
+				file.write(bytes.clear(), (long) i << 18);
+				file.force(true);
+			}, null);
+		} finally {
+			Files.deleteIfExists(path);
+		}
+	}
+
+	public static void main(String[] args) throws Exception {
+		Waits.ready();
+		WaitsKernel waits = new WaitsKernel(Integer.parseInt(args[0]), Integer.parseInt(args[1]));
+		waits.sockets();
+		waits.pipe();
+		waits.poll();
+		waits.disk(Path.of(args[2]));
+		System.out.println("END");
+	}
+}

@@ -1,0 +1,40 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# Sourced by tests that run on every JDK this host has: the one in $JAVA, those of /usr/lib/jvm, and those in
+# the lab's roots (scripts/lab/image.sh), which run on their own C library.
+
+# jdk_wrapper NAME ROOT JAVA: a command that runs a JDK of another root.
+jdk_wrapper() {
+	local home
+	home=$(dirname "$(dirname "$3")")
+	mkdir -p "$TESTDIR/jdks"
+	printf '#!/bin/sh\nexec %q --library-path %q %q "$@"\n' "$2/lib64/ld-linux-x86-64.so.2" \
+		"$2/usr/lib/x86_64-linux-gnu:$home/lib" "$3" >"$TESTDIR/jdks/$1"
+	chmod +x "$TESTDIR/jdks/$1"
+	echo "$TESTDIR/jdks/$1"
+}
+
+# jdk_version COMMAND: its feature release, or nothing where it does not run.
+jdk_version() {
+	"$1" -XshowSettings:properties -version 2>&1 | sed -n 's/^ *java.specification.version = //p'
+}
+
+# jdks [LEAST]: lines "VERSION COMMAND", one for each of the releases 17, 21 and 25 that is here.
+jdks() {
+	local least=${1:-17} java version root
+	local seen=" "
+	for java in "$REAL_JAVA" /usr/lib/jvm/*/bin/java "${JIS_CACHE:-$HOME/.cache/jis}"/lab/*/buildroot/usr/lib/jvm/*/bin/java; do
+		[ -x "$java" ] || continue
+		case $java in
+		*/buildroot/*)
+			root=${java%%/buildroot/*}/buildroot
+			java=$(jdk_wrapper "$(echo "$java" | tr / _)" "$root" "$java")
+			;;
+		esac
+		version=$(jdk_version "$java")
+		case $version in 17 | 21 | 25) ;; *) continue ;; esac
+		case $seen in *" $version "*) continue ;; esac
+		seen="$seen$version "
+		[ "$version" -lt "$least" ] || echo "$version $(check_jni "$java")"
+	done
+}

@@ -1,0 +1,8 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# With jis.ko: snapshots of a paused flight recorder.
+# lab-timeout: 600
+# shellcheck source=tests/lab/guest/lib.sh
+. "$(dirname "$0")/lib.sh"
+load_module
+e2e 181_a_paused_recorder_gives_snapshots BACKEND=kmod

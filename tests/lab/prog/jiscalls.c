@@ -1,0 +1,716 @@
+// SPDX-License-Identifier: MIT
+/*
+ * jiscalls: makes system calls with known arguments on every kind of descriptor, and prints for
+ * each the records it must leave, as jisraw writes them (without CPU and time), in order.
+ *
+ *   jiscalls [-f] [-n] DIR io|net|lock|time|mem|file|compat   the calls of a preset; DIR: for files
+ *     -f as the ftrace backend sees them: nothing is known of what arguments point to
+ *     -n calls and errors by name, as `jis dump` shows them
+ * What counts lies between two changes of the thread's name, to "begin" and to "end".
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <linux/stat.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "call32.h"
+
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441
+#endif
+
+#define MAX_LINES 2000
+#define LOCAL4 0x100007full	      /* 127.0.0.1 */
+#define LOCAL6_1 0x100000000000000ull /* ::1, its second half */
+
+/* enum jis_fd_type, written down once more: this is the witness. */
+enum {
+	FILE_ = 1,
+	DIRECTORY,
+	CHARACTER,
+	BLOCK,
+	PIPE,
+	SOCKET,
+	EVENTFD,
+	EPOLL,
+	TIMERFD,
+	SIGNALFD,
+	INOTIFY,
+	ANONYMOUS
+};
+
+static char *lines[MAX_LINES];
+static int nr_lines;
+static bool blind, by_name; /* -f, -n */
+static int tid, pid;
+static const char *dir;
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static void line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void line(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	if (nr_lines == MAX_LINES || vasprintf(&lines[nr_lines++], format, args) < 0)
+		abort();
+	va_end(args);
+}
+
+static const char *call_text(const char *name, long nr)
+{
+	static char text[4][64];
+	static int next;
+	char *t = text[next++ % 4];
+
+	if (by_name)
+		snprintf(t, 64, "%s", name);
+	else
+		snprintf(t, 64, "%ld", nr);
+	return t;
+}
+
+static void line_result(const char *name, long nr, long result)
+{
+	if (by_name && result < 0)
+		line("syscall_exit tid=%d nr=%s result=-%s", tid, call_text(name, nr),
+		     strerrorname_np((int)-result));
+	else
+		line("syscall_exit tid=%d nr=%s result=%ld", tid, call_text(name, nr), result);
+}
+
+/* Text behind "link": what /proc says of the descriptor, filled in at the end. */
+static void named(int fd, int type, const char *path)
+{
+	if (blind)
+		return;
+	if (path)
+		line("fd_file pid=%d fd=%d age=0 type=%d path=%s", pid, fd, type, path);
+	else
+		line("fd_file pid=%d fd=%d age=0 type=%d path={link:%d}", pid, fd, type, fd);
+}
+
+/* Ports as text: "{port:FD}" is the local one of a socket, filled in at the end. */
+static void named_socket(int fd, int family, int type, const char *local, const char *peer)
+{
+	bool six = family == AF_INET6, bound = strcmp(local, "0") != 0,
+	     met = strcmp(peer, "0") != 0;
+
+	if (blind)
+		return;
+	line("fd_socket pid=%d fd=%d age=0 family=%d type=%d local_port=%s peer_port=%s "
+	     "local0=0x%llx "
+	     "local1=0x%llx peer0=0x%llx peer1=0x%llx",
+	     pid, fd, family, type, local, peer, bound && !six ? LOCAL4 : 0,
+	     bound && six ? LOCAL6_1 : 0, met && !six ? LOCAL4 : 0, met && six ? LOCAL6_1 : 0);
+}
+
+/* A call by its number, with -errno for an error. */
+#define MAKE(call, ...)                                                                            \
+	({                                                                                         \
+		long made = syscall(SYS_##call, ##__VA_ARGS__);                                    \
+		made < 0 ? -(long)errno : made;                                                    \
+	})
+
+/* Each makes the call, and writes its entry, what its result is named, and its exit. */
+#define DONE(call, ...)                                                                            \
+	({                                                                                         \
+		long done = MAKE(call, ##__VA_ARGS__);                                             \
+		line_result(#call, SYS_##call, done);                                              \
+		done;                                                                              \
+	})
+#define PLAIN(call, ...)                                                                           \
+	({                                                                                         \
+		line("syscall_enter tid=%d nr=%s", tid, call_text(#call, SYS_##call));             \
+		DONE(call, ##__VA_ARGS__);                                                         \
+	})
+#define IO(call, io_fd, io_size, ...)                                                              \
+	({                                                                                         \
+		line("syscall_io tid=%d nr=%s fd=%d size=%llu", tid, call_text(#call, SYS_##call), \
+		     (int)(io_fd), (unsigned long long)(io_size));                                 \
+		DONE(call, ##__VA_ARGS__);                                                         \
+	})
+#define WAIT(call, wait_fd, wait_count, wait_flags, wait_ns, ...)                                  \
+	({                                                                                         \
+		line("syscall_wait tid=%d nr=%s fd=%d count=%u flags=0x%x timeout=%lld", tid,      \
+		     call_text(#call, SYS_##call), (int)(wait_fd), (unsigned int)(wait_count),     \
+		     (unsigned int)(wait_flags), (long long)(wait_ns));                            \
+		DONE(call, ##__VA_ARGS__);                                                         \
+	})
+#define FUTEX(futex_ns, address, op, value, ...)                                                   \
+	({                                                                                         \
+		line("syscall_futex tid=%d nr=%s op=0x%x value=%u address=0x%llx timeout=%lld",    \
+		     tid, call_text("futex", SYS_futex), (unsigned int)(op),                       \
+		     (unsigned int)(value), (unsigned long long)(uintptr_t)(address),              \
+		     blind ? -1ll : (long long)(futex_ns));                                        \
+		DONE(futex, address, op, value, ##__VA_ARGS__);                                    \
+	})
+#define MEMORY(call, address, size, ...)                                                           \
+	({                                                                                         \
+		line("syscall_memory tid=%d nr=%s address=0x%llx size=%llu", tid,                  \
+		     call_text(#call, SYS_##call), (unsigned long long)(uintptr_t)(address),       \
+		     (unsigned long long)(size));                                                  \
+		DONE(call, ##__VA_ARGS__);                                                         \
+	})
+#define PATH(call, path_fd, path_flags, path, ...)                                                 \
+	({                                                                                         \
+		line("syscall_path tid=%d nr=%s dirfd=%d flags=0x%x path=%s", tid,                 \
+		     call_text(#call, SYS_##call), (int)(path_fd), (unsigned int)(path_flags),     \
+		     blind ? "" : (path));                                                         \
+		DONE(call, ##__VA_ARGS__);                                                         \
+	})
+
+/* Calls whose result is a descriptor: it is named between entry and exit. */
+#define OPENS(type, name, entry, call, ...)                                                        \
+	({                                                                                         \
+		long opened;                                                                       \
+		entry;                                                                             \
+		opened = MAKE(call, ##__VA_ARGS__);                                                \
+		if (opened >= 0)                                                                   \
+			named((int)opened, type, name);                                            \
+		line_result(#call, SYS_##call, opened);                                            \
+		(int)opened;                                                                       \
+	})
+#define ENTRY_PLAIN(call) line("syscall_enter tid=%d nr=%s", tid, call_text(#call, SYS_##call))
+#define ENTRY_IO(call, io_fd)                                                                      \
+	line("syscall_io tid=%d nr=%s fd=%d size=0", tid, call_text(#call, SYS_##call), io_fd)
+#define ENTRY_PATH(call, path_fd, path_flags, path)                                                \
+	line("syscall_path tid=%d nr=%s dirfd=%d flags=0x%x path=%s", tid,                         \
+	     call_text(#call, SYS_##call), (int)(path_fd), (unsigned int)(path_flags),             \
+	     blind ? "" : (path))
+
+static void begin(void)
+{
+	prctl(PR_SET_NAME, "begin");
+}
+
+static void end(void)
+{
+	prctl(PR_SET_NAME, "end");
+}
+
+static char *path_of(const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", dir, name) < 0)
+		abort();
+	return path;
+}
+
+static int file_of(const char *path, int flags)
+{
+	int fd = open(path, flags, 0600);
+
+	if (fd < 0)
+		die(path);
+	return fd;
+}
+
+/* Anonymous inodes: read without waiting; all say EAGAIN. */
+static void io_anonymous(void)
+{
+	struct itimerspec never = {{0, 0}, {0, 0}};
+	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK), event = eventfd(3, EFD_NONBLOCK);
+	int notify = inotify_init1(IN_NONBLOCK), sig, poller = epoll_create1(0);
+	struct epoll_event ev = {.events = EPOLLIN}, got[4];
+	struct timespec t = {0, 2000000};
+	uint64_t value[20];
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	sig = signalfd(-1, &set, SFD_NONBLOCK);
+	timerfd_settime(timer, 0, &never, NULL);
+	begin();
+	named(event, EVENTFD, NULL);
+	IO(read, event, 8, event, value, 8);
+	IO(read, event, 8, event, value, 8);
+	named(timer, TIMERFD, NULL);
+	IO(read, timer, 8, timer, value, 8);
+	named(sig, SIGNALFD, NULL);
+	IO(read, sig, 128, sig, value, 128);
+	named(notify, INOTIFY, NULL);
+	IO(read, notify, 100, notify, value, 100);
+	named(poller, EPOLL, NULL);
+	IO(epoll_ctl, poller, (uint64_t)EPOLL_CTL_ADD << 32 | (uint32_t)event, poller,
+	   EPOLL_CTL_ADD, event, &ev);
+	WAIT(epoll_wait, poller, 4, 0, 0, poller, got, 4, 0);
+	WAIT(epoll_pwait, poller, 3, 0, 1000000, poller, got, 3, 1, NULL, 8);
+	WAIT(epoll_pwait2, poller, 2, 0, blind ? -1 : 2000000, poller, got, 2, &t, NULL, 8);
+	value[0] = 1;
+	IO(write, event, 8, event, value, 8);
+	WAIT(epoll_wait, poller, 4, 0, -1, poller, got, 4, -1);
+	end();
+}
+
+static void io_bytes(void)
+{
+	char *file = path_of("data"), *fifo = path_of("fifo");
+	int data = file_of(file, O_RDWR | O_CREAT | O_TRUNC), null = file_of("/dev/null", O_RDWR);
+	int folder = file_of(dir, O_RDONLY | O_DIRECTORY), pipes[2], pair[2], queue;
+	struct timespec second = {1, 5}, again = second; /* the kernel writes what was left */
+	struct timeval most = {2, 7};
+	struct pollfd polled;
+	struct iovec iov[2];
+	char buffer[64] = "";
+	fd_set set;
+
+	unlink(fifo);
+	if (pipe(pipes) || socketpair(AF_UNIX, SOCK_STREAM, 0, pair) || mkfifo(fifo, 0600))
+		die("io");
+	queue = file_of(fifo, O_RDWR);
+	polled = (struct pollfd){pipes[0], POLLIN, 0};
+	iov[0] = (struct iovec){buffer, 3};
+	iov[1] = (struct iovec){buffer, 4};
+	FD_ZERO(&set);
+	FD_SET(pipes[0], &set);
+	begin();
+	named(pipes[1], PIPE, NULL);
+	IO(write, pipes[1], 10, pipes[1], buffer, 10);
+	WAIT(poll, -1, 1, 0, 5000000000ll, &polled, 1, 5000);
+	WAIT(poll, -1, 1, 0, -1, &polled, 1, -1);
+	WAIT(ppoll, -1, 1, 0, blind ? -1 : 1000000005ll, &polled, 1, &second, NULL, 8);
+	WAIT(ppoll, -1, 1, 0, -1, &polled, 1, NULL, NULL, 8);
+	WAIT(select, -1, pipes[0] + 1, 0, blind ? -1 : 2000007000ll, pipes[0] + 1, &set, NULL, NULL,
+	     &most);
+	WAIT(pselect6, -1, pipes[0] + 1, 0, blind ? -1 : 1000000005ll, pipes[0] + 1, &set, NULL,
+	     NULL, &again, NULL);
+	named(pipes[0], PIPE, NULL);
+	IO(read, pipes[0], 64, pipes[0], buffer, 64);
+	named(data, FILE_, file);
+	IO(writev, data, 2, data, iov, 2);
+	IO(pwrite64, data, 5, data, buffer, 5, 100);
+	IO(pread64, data, 64, data, buffer, 64, 0);
+	named(null, CHARACTER, "/dev/null");
+	IO(write, null, 7, null, buffer, 7);
+	named(folder, DIRECTORY, dir);
+	IO(read, folder, 64, folder, buffer, 64);
+	named(queue, PIPE, fifo);
+	IO(write, queue, 4, queue, buffer, 4);
+	named(pair[0], SOCKET, NULL);
+	IO(write, pair[0], 6, pair[0], buffer, 6);
+	named(pair[1], SOCKET, NULL);
+	IO(readv, pair[1], 2, pair[1], iov, 2);
+	IO(sendfile, null, 7, null, data, NULL, 7);
+	IO(read, 999, 1, 999, buffer, 1);
+	IO(read, -1, 1, -1, buffer, 1);
+	IO(fsync, data, 0, data);
+	end();
+}
+
+static void run_io(void)
+{
+	io_bytes();
+	io_anonymous();
+}
+
+/* A port nobody listens at, for a socket to come. */
+static int free_port(int family)
+{
+	struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = in6addr_loopback};
+	struct sockaddr_in four = {.sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_storage got;
+	socklen_t size = sizeof(got);
+	int fd = socket(family, SOCK_STREAM, 0), err;
+
+	if (family == AF_INET)
+		err = bind(fd, (struct sockaddr *)&four, sizeof(four));
+	else
+		err = bind(fd, (struct sockaddr *)&six, sizeof(six));
+	if (err || getsockname(fd, (struct sockaddr *)&got, &size))
+		die("a port");
+	close(fd);
+	return ntohs(((struct sockaddr_in *)&got)->sin_port);
+}
+
+static void line_address(const char *name, long nr, int fd, int family, int port, uint64_t a0,
+			 uint64_t a1)
+{
+	if (blind)
+		family = port = 0, a0 = a1 = 0;
+	line("syscall_address tid=%d nr=%s fd=%d family=%d port=%d address0=0x%llx address1=0x%llx",
+	     tid, call_text(name, nr), fd, family, port, (unsigned long long)a0,
+	     (unsigned long long)a1);
+}
+
+static int make_socket(int family, int type)
+{
+	long fd;
+
+	line("syscall_io tid=%d nr=%s fd=-1 size=%llu", tid, call_text("socket", SYS_socket),
+	     (unsigned long long)family << 32 | (unsigned int)type);
+	fd = MAKE(socket, family, type, 0);
+	if (family == AF_UNIX)
+		named((int)fd, SOCKET, NULL);
+	else
+		named_socket((int)fd, family, type, "0", "0");
+	line_result("socket", SYS_socket, fd);
+	return (int)fd;
+}
+
+static void net_family(int family, const void *address, socklen_t size, int port)
+{
+	uint64_t a0 = family == AF_INET ? LOCAL4 : 0, a1 = family == AF_INET ? 0 : LOCAL6_1;
+	char ours[32], local[32], buffer[100] = "";
+	int server, client;
+	long got;
+
+	snprintf(ours, sizeof(ours), "%d", port);
+	server = make_socket(family, SOCK_STREAM);
+	line_address("bind", SYS_bind, server, family, port, a0, a1);
+	DONE(bind, server, address, size);
+	named_socket(server, family, SOCK_STREAM, ours, "0");
+	IO(listen, server, 0, server, 5);
+	client = make_socket(family, SOCK_STREAM);
+	line_address("connect", SYS_connect, client, family, port, a0, a1);
+	DONE(connect, client, address, size);
+	snprintf(local, sizeof(local), "{port:%d}", client);
+	ENTRY_IO(accept4, server);
+	got = MAKE(accept4, server, NULL, NULL, 0);
+	named_socket((int)got, family, SOCK_STREAM, ours, local);
+	line_result("accept4", SYS_accept4, got);
+	named_socket(client, family, SOCK_STREAM, local, ours);
+	IO(sendto, client, 5, client, buffer, 5, 0, NULL, 0);
+	IO(recvfrom, got, 100, got, buffer, 100, 0, NULL, NULL);
+	IO(shutdown, client, 0, client, SHUT_WR);
+	IO(recvfrom, got, 100, got, buffer, 100, 0, NULL, NULL);
+}
+
+static void net_datagrams(const struct sockaddr_in *to, int port)
+{
+	int fd = make_socket(AF_INET, SOCK_DGRAM);
+	char ours[32], local[32];
+
+	line_address("connect", SYS_connect, fd, AF_INET, port, LOCAL4, 0);
+	DONE(connect, fd, to, sizeof(*to));
+	snprintf(local, sizeof(local), "{port:%d}", fd);
+	snprintf(ours, sizeof(ours), "%d", port);
+	named_socket(fd, AF_INET, SOCK_DGRAM, local, ours);
+	IO(sendto, fd, 3, fd, "abc", 3, 0, NULL, 0);
+}
+
+static void net_errors(const struct sockaddr_in *nobody, int port)
+{
+	struct sockaddr_un here = {.sun_family = AF_UNIX};
+	int fd;
+
+	snprintf(here.sun_path, sizeof(here.sun_path), "%.90s/socket", dir);
+	unlink(here.sun_path);
+	begin();
+	fd = make_socket(AF_INET, SOCK_STREAM);
+	line_address("connect", SYS_connect, fd, AF_INET, port, LOCAL4, 0);
+	DONE(connect, fd, nobody, sizeof(*nobody));
+	fd = make_socket(AF_UNIX, SOCK_STREAM);
+	line_address("bind", SYS_bind, fd, AF_UNIX, 0, 0, 0);
+	DONE(bind, fd, &here, sizeof(here));
+	line_address("connect", SYS_connect, fd, 0, 0, 0, 0);
+	DONE(connect, fd, (void *)8, 16);
+	line_address("connect", SYS_connect, fd, 0, 0, 0, 0);
+	DONE(connect, fd, nobody, 4);
+	IO(accept, -1, 0, -1, NULL, NULL);
+	end();
+}
+
+static void run_net(void)
+{
+	struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = in6addr_loopback};
+	struct sockaddr_in four = {.sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int port4 = free_port(AF_INET), port6 = free_port(AF_INET6), closed = free_port(AF_INET);
+	struct sockaddr_in nobody = four;
+
+	four.sin_port = htons((uint16_t)port4);
+	six.sin6_port = htons((uint16_t)port6);
+	nobody.sin_port = htons((uint16_t)closed);
+	begin();
+	net_family(AF_INET, &four, sizeof(four), port4);
+	net_family(AF_INET6, &six, sizeof(six), port6);
+	net_datagrams(&nobody, closed);
+	end();
+	net_errors(&nobody, closed);
+}
+
+static void run_lock(void)
+{
+	static uint32_t word = 5, other;
+	struct timespec soon = {0, 1000000}, past = {1, 2};
+	int data = file_of(path_of("lock"), O_RDWR | O_CREAT);
+	char *name = path_of("lock");
+
+	begin();
+	FUTEX(-1, &word, FUTEX_WAKE_PRIVATE, 1, NULL);
+	FUTEX(1000000, &word, FUTEX_WAIT_PRIVATE, 4, &soon);
+	FUTEX(1000000, &word, FUTEX_WAIT, 5, &soon);
+	FUTEX(1000000002ll, &word, FUTEX_WAIT_BITSET_PRIVATE, 5, &past, NULL, ~0u);
+	FUTEX(-1, &word, FUTEX_WAIT, 4, NULL);
+	FUTEX(-1, &word, FUTEX_CMP_REQUEUE_PRIVATE, 1, 7, &other, 5);
+	FUTEX(-1, &word, FUTEX_WAIT, 5, (void *)8);
+	FUTEX(-1, (void *)4, FUTEX_WAKE, 3, NULL);
+	PLAIN(sched_yield);
+	named(data, FILE_, name);
+	IO(flock, data, 0, data, 2);
+	end();
+}
+
+static void run_time(void)
+{
+	struct timespec t = {0, 1000001}, past = {3, 4}, bad = {0, 2000000000};
+
+	begin();
+	WAIT(nanosleep, -1, 0, 0, blind ? -1 : 1000001, &t, NULL);
+	WAIT(clock_nanosleep, -1, 0, 0, blind ? -1 : 1000001, CLOCK_MONOTONIC, 0, &t, NULL);
+	WAIT(clock_nanosleep, -1, 0, 1, blind ? -1 : 3000000004ll, CLOCK_MONOTONIC, 1, &past, NULL);
+	WAIT(nanosleep, -1, 0, 0, -1, NULL, NULL);
+	WAIT(nanosleep, -1, 0, 0, -1, &bad, NULL);
+	PLAIN(alarm, 0);
+	end();
+}
+
+static void run_mem(void)
+{
+	long area;
+
+	begin();
+	area = MEMORY(mmap, 0, 8192, NULL, 8192, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	MEMORY(mprotect, area, 4096, area, 4096, PROT_READ);
+	MEMORY(madvise, area, 8192, area, 8192, MADV_DONTNEED);
+	MEMORY(munmap, area, 8192, area, 8192);
+	MEMORY(munmap, 1, 4096, 1, 4096);
+	MEMORY(brk, 0, 0, 0);
+	end();
+}
+
+/* Descriptors that become something else. */
+static void file_reuse(void)
+{
+	char *one = path_of("one"), *two = path_of("two");
+	int fd, copy;
+
+	close(file_of(one, O_RDWR | O_CREAT));
+	close(file_of(two, O_RDWR | O_CREAT));
+	begin();
+	fd = OPENS(FILE_, one, ENTRY_PATH(openat, AT_FDCWD, O_RDONLY, one), openat, AT_FDCWD, one,
+		   O_RDONLY);
+	IO(lseek, fd, 0, fd, 0, SEEK_SET);
+	IO(lseek, fd, 0, fd, 0, SEEK_SET);
+	IO(close, fd, 0, fd);
+	fd = OPENS(FILE_, two, ENTRY_PATH(openat, AT_FDCWD, O_RDONLY, two), openat, AT_FDCWD, two,
+		   O_RDONLY);
+	IO(lseek, fd, 0, fd, 0, SEEK_SET);
+	IO(close, fd, 0, fd);
+	fd = OPENS(EVENTFD, NULL, ENTRY_PLAIN(eventfd2), eventfd2, 0, 0);
+	IO(fcntl, fd, 0, fd, F_GETFD);
+	copy = OPENS(EVENTFD, NULL, ENTRY_IO(dup, fd), dup, fd);
+	IO(close, 1000, 0, 1000);
+	OPENS(FILE_, one, ENTRY_PATH(open, -1, O_RDONLY, one), open, one, O_RDONLY);
+	IO(lseek, copy, 0, copy, 0, SEEK_SET);
+	end();
+}
+
+static void file_kinds(void)
+{
+	static char longer[2000];
+	char cut[1100];
+	char *gone = path_of("there is none"), *shown = path_of("there_is_none");
+	char rest[] = "one";
+	struct stat st;
+	sigset_t set;
+	int folder, notify;
+
+	memset(longer, 'x', sizeof(longer) - 1);
+	memcpy(longer, "/tmp/", 5);
+	snprintf(cut, sizeof(cut), "%.1020s...", longer);
+	sigemptyset(&set);
+	begin();
+	folder = OPENS(DIRECTORY, dir, ENTRY_PATH(openat, AT_FDCWD, O_DIRECTORY, dir), openat,
+		       AT_FDCWD, dir, O_DIRECTORY);
+	PATH(newfstatat, folder, 0x100, "one", folder, rest, &st, 0x100);
+	PATH(openat, AT_FDCWD, O_RDONLY, shown, AT_FDCWD, gone, O_RDONLY);
+	PATH(openat, AT_FDCWD, O_RDONLY, cut, AT_FDCWD, longer, O_RDONLY);
+	PATH(openat, AT_FDCWD, O_RDONLY, "", AT_FDCWD, (void *)8, O_RDONLY);
+	PATH(unlinkat, 77, 0, "one", 77, rest, 0);
+	PATH(execve, -1, 0, shown, gone, NULL, NULL);
+	OPENS(TIMERFD, NULL, ENTRY_PLAIN(timerfd_create), timerfd_create, CLOCK_MONOTONIC, 0);
+	OPENS(SIGNALFD, NULL, ENTRY_IO(signalfd4, -1), signalfd4, -1, &set, 8, 0);
+	notify = OPENS(INOTIFY, NULL, ENTRY_PLAIN(inotify_init1), inotify_init1, 0);
+	PATH(inotify_add_watch, notify, IN_CREATE, dir, notify, dir, IN_CREATE);
+	OPENS(EPOLL, NULL, ENTRY_PLAIN(epoll_create1), epoll_create1, 0);
+	OPENS(FILE_, NULL, ENTRY_PLAIN(memfd_create), memfd_create, "memory", 0);
+	OPENS(CHARACTER, "/dev/null", ENTRY_PATH(openat, AT_FDCWD, O_WRONLY, "/dev/null"), openat,
+	      AT_FDCWD, strdup("/dev/null"), O_WRONLY);
+	end();
+}
+
+static void run_file(void)
+{
+	file_reuse();
+	file_kinds();
+}
+
+#ifdef __x86_64__
+static long exit32(int nr, long result)
+{
+	line("syscall_exit tid=%d nr=%d result=%ld", tid, nr | COMPAT, result);
+	return result;
+}
+
+static void run_compat(void)
+{
+	struct low *low = low_memory();
+	char *file = path_of("data32");
+	int pipes[2];
+	long fd, result;
+
+	if (pipe(pipes))
+		die("pipe");
+	snprintf(low->path, sizeof(low->path), "%s", file);
+	close((int)syscall(SYS_creat, file, 0600));
+	low->time[1] = 1000002;
+	low->word = 6;
+	low->polled = (struct pollfd){pipes[0], POLLIN, 0};
+	begin();
+	line("syscall_enter tid=%d nr=%d", tid, GETPID32 | COMPAT);
+	exit32(GETPID32, call32(GETPID32, 0, 0, 0, 0));
+	named(pipes[1], PIPE, NULL);
+	line("syscall_io tid=%d nr=%d fd=%d size=4", tid, WRITE32 | COMPAT, pipes[1]);
+	exit32(WRITE32, call32(WRITE32, pipes[1], (long)low->path, 4, 0));
+	line("syscall_wait tid=%d nr=%d fd=-1 count=1 flags=0x0 timeout=7000000", tid,
+	     POLL32 | COMPAT);
+	exit32(POLL32, call32(POLL32, (long)&low->polled, 1, 7, 0));
+	named(pipes[0], PIPE, NULL);
+	line("syscall_io tid=%d nr=%d fd=%d size=3", tid, READ32 | COMPAT, pipes[0]);
+	exit32(READ32, call32(READ32, pipes[0], (long)low->path + 300, 3, 0));
+	line("syscall_wait tid=%d nr=%d fd=-1 count=0 flags=0x0 timeout=1000002", tid,
+	     NANOSLEEP32 | COMPAT);
+	exit32(NANOSLEEP32, call32(NANOSLEEP32, (long)low->time, 0, 0, 0));
+	line("syscall_futex tid=%d nr=%d op=0x0 value=5 address=0x%llx timeout=1000002", tid,
+	     FUTEX32 | COMPAT, (unsigned long long)(uintptr_t)&low->word);
+	exit32(FUTEX32, call32(FUTEX32, (long)&low->word, FUTEX_WAIT, 5, (long)low->time));
+	line("syscall_path tid=%d nr=%d dirfd=-100 flags=0x0 path=%s", tid, OPENAT32 | COMPAT,
+	     file);
+	result = fd = call32(OPENAT32, AT_FDCWD, (long)low->path, O_RDONLY, 0);
+	named((int)fd, FILE_, file);
+	exit32(OPENAT32, result);
+	line("syscall_io tid=%d nr=%d fd=-5 size=1", tid, READ32 | COMPAT);
+	exit32(READ32, call32(READ32, -5, (long)low->path, 1, 0));
+	end();
+}
+#endif
+
+/* The lines, with what is known only now filled in --------------------------------------------- */
+
+static int local_port(int fd)
+{
+	struct sockaddr_storage got;
+	socklen_t size = sizeof(got);
+
+	if (getsockname(fd, (struct sockaddr *)&got, &size))
+		die("getsockname");
+	return ntohs(((struct sockaddr_in *)&got)->sin_port);
+}
+
+static void print_link(int fd)
+{
+	char path[64], link[1024] = "";
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (readlink(path, link, sizeof(link) - 1) < 0)
+		die(path);
+	for (char *c = link; *c; c++)
+		putchar(*c == ' ' ? '_' : *c);
+}
+
+static void print_line(const char *text)
+{
+	int fd, length;
+
+	while (*text) {
+		if (sscanf(text, "{link:%d}%n", &fd, &length) == 1) {
+			print_link(fd);
+			text += length;
+		} else if (sscanf(text, "{port:%d}%n", &fd, &length) == 1) {
+			printf("%d", local_port(fd));
+			text += length;
+		} else {
+			putchar(*text++);
+		}
+	}
+	putchar('\n');
+}
+
+static int run_preset(const char *name)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} presets[] = {
+		{"io", run_io},		{"net", run_net}, {"lock", run_lock},
+		{"time", run_time},	{"mem", run_mem}, {"file", run_file},
+#ifdef __x86_64__
+		{"compat", run_compat},
+#endif
+	};
+
+	for (size_t i = 0; i < sizeof(presets) / sizeof(presets[0]); i++) {
+		if (strcmp(presets[i].name, name))
+			continue;
+		presets[i].run();
+		for (int l = 0; l < nr_lines; l++)
+			print_line(lines[l]);
+		return 0;
+	}
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	static char resolved[4096];
+	int opt;
+
+	tid = (int)syscall(SYS_gettid);
+	pid = getpid();
+	while ((opt = getopt(argc, argv, "fn")) != -1) {
+		blind |= opt == 'f';
+		by_name |= opt == 'n';
+	}
+	argv += optind;
+	argc -= optind;
+	setvbuf(stdout, NULL, _IOFBF, 1 << 20);
+	if (argc != 2 || !realpath(argv[0], resolved))
+		return 2;
+	dir = resolved;
+	return run_preset(argv[1]);
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The patching of the JVM's code for natives, on a code cache made here: what it knows it patches,
+ * so that a call in Java's convention reaches the leaf, and gives back; what differs in any byte,
+ * or in what leads to it, stays as it is.
+ */
+#include <check.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "agent/methods.h"
+#include "agent/waits.h"
+
+#define NATIVES 4u
+#define AREA 1024u /* of each native's code */
+#define ENTRY 256u /* from nmethod to entry */
+#define CACHE (NATIVES * AREA)
+
+/* Stands for HotSpot's: what wrappers.c reads of it. */
+struct method {
+	__u64 flags, code, from_compiled;
+	void *function; /* behind its end */
+};
+
+struct agent agent;
+static unsigned char *cache;
+static struct method methods[NATIVES];
+static struct method *ids[NATIVES];
+static __u64 low, high, method_size;
+static int calls_until_code, nr_calls, use_compiler;
+static int reached[NATIVES], last;
+
+static void native(void)
+{
+}
+
+#define LEAF(n)                                                                                    \
+	static void leaf_##n(long unused, jint number)                                             \
+	{                                                                                          \
+		reached[n]++;                                                                      \
+		last = number;                                                                     \
+	}
+LEAF(0)
+LEAF(1)
+LEAF(2)
+LEAF(3)
+
+static const struct wrapper wrappers[NATIVES] = {
+	{"n0", leaf_0, (const void *)native, NULL},
+	{"n1", leaf_1, (const void *)native, NULL},
+	{"n2", leaf_2, (const void *)native, NULL},
+	{"n3", leaf_3, (const void *)native, NULL},
+};
+
+/* Of the agent and the JVM ----------------------------------------------------------------------
+ */
+
+int vm_read(__u64 address, void *out, size_t size)
+{
+	if (!address)
+		return -EFAULT;
+	memcpy(out, (const void *)(uintptr_t)address, size);
+	return 0;
+}
+
+const void *vm_field(const char *type, const char *field, long *offset)
+{
+	*offset = -1;
+	if (!strcmp(field, "_low_bound"))
+		return &low;
+	if (!strcmp(field, "_high_bound"))
+		return &high;
+	if (!strcmp(field, "_code"))
+		*offset = offsetof(struct method, code);
+	if (!strcmp(field, "_from_compiled_entry"))
+		*offset = offsetof(struct method, from_compiled);
+	return NULL;
+}
+
+__u64 vm_type_size(const char *type)
+{
+	return strcmp(type, "Method") ? 0 : method_size;
+}
+
+int vm_flag(const char *name)
+{
+	return strcmp(name, "UseCompiler") ? -1 : use_compiler;
+}
+
+static jclass JNICALL find_class(JNIEnv *env, const char *name)
+{
+	return (jclass)&cache;
+}
+
+static jmethodID JNICALL method_id(JNIEnv *env, jclass class, const char *name,
+				   const char *signature)
+{
+	return (jmethodID)&ids[name[1] - '0'];
+}
+
+static jboolean JNICALL no_exception(JNIEnv *env)
+{
+	return JNI_FALSE;
+}
+
+static void JNICALL delete_local(JNIEnv *env, jobject object)
+{
+}
+
+static __u64 entry(unsigned int n)
+{
+	return (__u64)(uintptr_t)(cache + (size_t)n * AREA + ENTRY);
+}
+
+/* Makes code after some calls, as the JVM does. */
+static void JNICALL call(JNIEnv *env, jclass class, jmethodID id, ...)
+{
+	unsigned int n = (unsigned int)((struct method **)id - ids);
+
+	if (++nr_calls % calls_until_code == 0) {
+		methods[n].code = entry(n) - ENTRY;
+		methods[n].from_compiled = entry(n);
+	}
+}
+
+static struct JNINativeInterface_ jni;
+static JNIEnv env = &jni;
+
+/* As HotSpot begins it; then returns, with our function's address behind. */
+static const unsigned char code[] = {0x89, 0x84, 0x24, 0,    0xc0, 0xfe, 0xff, 0x55, 0x48, 0x8b,
+				     0xec, 0x48, 0x83, 0xec, 0x10, 0xc9, 0xc3, 0x49, 0xba};
+
+static void code_write(unsigned int n, size_t shift)
+{
+	unsigned char *p = cache + (size_t)n * AREA + ENTRY + shift;
+	const void *function = (const void *)native;
+
+	memset(cache + (size_t)n * AREA, 0xcc, AREA);
+	memcpy(p, code, sizeof(code));
+	memcpy(p + sizeof(code), &function, sizeof(function));
+}
+
+static void setup(void)
+{
+	unsigned int n;
+
+	cache = mmap(NULL, CACHE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+		     -1, 0);
+	ck_assert_ptr_ne(cache, MAP_FAILED);
+	low = (__u64)(uintptr_t)cache;
+	high = low + CACHE;
+	method_size = offsetof(struct method, function);
+	for (n = 0; n < NATIVES; n++) {
+		code_write(n, 0);
+		methods[n] = (struct method){.function = (void *)native};
+		ids[n] = &methods[n];
+	}
+	calls_until_code = 300;
+	use_compiler = 1;
+	agent.hotspot = agent.recording = 1;
+	jni.FindClass = find_class;
+	jni.GetStaticMethodID = method_id;
+	jni.DeleteLocalRef = delete_local;
+	jni.ExceptionCheck = no_exception;
+	jni.CallStaticVoidMethod = call;
+}
+
+static void java_call(unsigned int n, int number)
+{
+	((void (*)(long, int))(uintptr_t)entry(n))(0, number);
+}
+
+/* Nothing is patched, and no byte has changed. */
+static void refused(void)
+{
+	unsigned char *before = malloc(CACHE);
+
+	memcpy(before, cache, CACHE);
+	ck_assert_int_lt(wrappers_patch(&env, wrappers, NATIVES), 0);
+	ck_assert_mem_eq(before, cache, CACHE);
+	free(before);
+}
+
+#if defined(__x86_64__)
+
+START_TEST(a_call_reaches_the_leaf_and_not_after_restoring)
+{
+	unsigned int n;
+
+	ck_assert_int_eq(wrappers_patch(&env, wrappers, NATIVES), 0);
+	for (n = 0; n < NATIVES; n++) {
+		java_call(n, 1000 + (int)n);
+		ck_assert_int_eq(reached[n], 1);
+		ck_assert_int_eq(last, 1000 + (int)n);
+		ck_assert_mem_eq(cache + n * AREA + ENTRY + 5, code + 5, sizeof(code) - 5);
+	}
+	ck_assert_int_eq(wrappers_patch(&env, wrappers, NATIVES), 0); /* again */
+	wrappers_restore();
+	for (n = 0; n < NATIVES; n++) {
+		java_call(n, 1);
+		ck_assert_int_eq(reached[n], 1);
+		ck_assert_mem_eq(cache + n * AREA + ENTRY, code, sizeof(code));
+	}
+}
+END_TEST
+
+START_TEST(what_the_jvm_wrote_over_it_stays)
+{
+	static const unsigned char jump[] = {0xe9, 1, 2, 3, 4};
+
+	ck_assert_int_eq(wrappers_patch(&env, wrappers, NATIVES), 0);
+	memcpy(cache + ENTRY, jump, sizeof(jump)); /* not entrant */
+	wrappers_restore();
+	ck_assert_mem_eq(cache + ENTRY, jump, sizeof(jump));
+	ck_assert_mem_eq(cache + AREA + ENTRY, code, sizeof(code));
+}
+END_TEST
+
+/* Byte 5 says how many pages below: another number is fine. */
+START_TEST(another_byte_is_refused)
+{
+	size_t at = (size_t)_i;
+
+	cache[ENTRY + at] ^= 0x05;
+	refused();
+}
+END_TEST
+
+START_TEST(code_at_an_odd_place_is_refused)
+{
+	unsigned int n;
+
+	for (n = 4; n < 8; n++) {
+		code_write(3, n);
+		methods[3].code = entry(3) - ENTRY;
+		methods[3].from_compiled = entry(3) + n;
+		refused();
+	}
+}
+END_TEST
+
+START_TEST(code_that_calls_another_function_is_refused)
+{
+	cache[ENTRY + sizeof(code)] ^= 1;
+	refused();
+}
+END_TEST
+
+START_TEST(code_outside_of_the_cache_is_refused)
+{
+	low += AREA;
+	refused();
+}
+END_TEST
+
+START_TEST(a_method_of_another_layout_is_refused)
+{
+	methods[2].function = (void *)setup;
+	refused();
+	methods[2].function = (void *)native;
+	method_size -= 8;
+	refused();
+}
+END_TEST
+
+START_TEST(code_that_cannot_be_written_is_refused)
+{
+	mprotect(cache, CACHE, PROT_READ | PROT_EXEC);
+	refused();
+	mprotect(cache, CACHE, PROT_READ | PROT_WRITE);
+	refused();
+}
+END_TEST
+
+START_TEST(a_jvm_that_makes_no_code_is_refused)
+{
+	calls_until_code = 10000000;
+	refused();
+	ck_assert_int_gt(nr_calls, 1000);
+	nr_calls = use_compiler = 0;
+	refused();
+	ck_assert_int_eq(nr_calls, 0);
+}
+END_TEST
+
+#endif
+
+static Suite *suite(void)
+{
+	Suite *s = suite_create("wrappers");
+	TCase *t = tcase_create("patch");
+
+	tcase_add_checked_fixture(t, setup, NULL);
+#if defined(__x86_64__)
+	tcase_add_test(t, a_call_reaches_the_leaf_and_not_after_restoring);
+	tcase_add_test(t, what_the_jvm_wrote_over_it_stays);
+	tcase_add_loop_test(t, another_byte_is_refused, 0, 5);
+	tcase_add_loop_test(t, another_byte_is_refused, 6, 15);
+	tcase_add_test(t, code_at_an_odd_place_is_refused);
+	tcase_add_test(t, code_that_calls_another_function_is_refused);
+	tcase_add_test(t, code_outside_of_the_cache_is_refused);
+	tcase_add_test(t, a_method_of_another_layout_is_refused);
+	tcase_add_test(t, code_that_cannot_be_written_is_refused);
+	tcase_add_test(t, a_jvm_that_makes_no_code_is_refused);
+#else
+	(void)refused, (void)java_call;
+#endif
+	suite_add_tcase(s, t);
+	return s;
+}
+
+int main(void)
+{
+	SRunner *runner = srunner_create(suite());
+	int failed;
+
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
