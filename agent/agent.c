@@ -82,6 +82,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	phase_write(JIS_VM_INIT);
 	life_live(env);
+	recorder_begin_wait(); /* main() is recorded from its begin */
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)

@@ -80,6 +80,10 @@ int recorder_tell_failure(const char *path, const char *why);
 void recorder_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Tells it that all it wanted is in place. */
 void recorder_ready(void);
+/* Waits for its answer, which recorder_wait() hears on another thread, or the end, or a second. */
+void recorder_begin_wait(void);
+/* There is nothing to wait for any more. */
+void recorder_begin_over(void);
 /* Tells it what its list of methods has come to; @failed: nothing, and why. */
 void recorder_methods_done(int failed, const char *text);
 /* Waits until it wants an end (returns 1) or is gone (0). */

@@ -27,10 +27,13 @@
 #define ATTACH_SECONDS 8
 #define POOL_MAX (8ull << 30)
 #define DONE_MS 1000
+#define BEGIN_SECONDS 1
 #define DONE_STEP_MS 10
 
 static pthread_mutex_t socket_lock = PTHREAD_MUTEX_INITIALIZER;
 static int recorder_socket = -1; /* closed and used by notes under the lock */
+static pthread_cond_t begin_heard = PTHREAD_COND_INITIALIZER;
+static int begin_awaited; /* the answer to READY; under the lock */
 static char recorder_path[512];
 
 static int socket_open(const char *path)
@@ -295,6 +298,27 @@ void recorder_ready(void)
 	pthread_mutex_lock(&socket_lock);
 	if (recorder_socket >= 0)
 		message_send(recorder_socket, JIS_AGENT_READY, "");
+	begin_awaited = recorder_socket >= 0;
+	pthread_mutex_unlock(&socket_lock);
+}
+
+void recorder_begin_wait(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += BEGIN_SECONDS;
+	pthread_mutex_lock(&socket_lock);
+	while (begin_awaited && !pthread_cond_timedwait(&begin_heard, &socket_lock, &until))
+		;
+	pthread_mutex_unlock(&socket_lock);
+}
+
+void recorder_begin_over(void)
+{
+	pthread_mutex_lock(&socket_lock);
+	begin_awaited = 0;
+	pthread_cond_broadcast(&begin_heard);
 	pthread_mutex_unlock(&socket_lock);
 }
 
@@ -364,6 +388,8 @@ int recorder_wait(void)
 			return 1;
 		if (m.type == JIS_AGENT_METHODS)
 			methods_hear(&m);
+		if (m.type == JIS_AGENT_BEGIN)
+			recorder_begin_over();
 	}
 }
 

@@ -297,6 +297,7 @@ static void *control_thread(void *live)
 		vm_leave(env);
 	}
 	asked = recorder_wait();
+	recorder_begin_over();
 	vmlogs_read();
 	recording_end(asked);
 	agent_control_tid = 0;

@@ -455,6 +455,8 @@ static void on_hello(struct agent_server *s, struct agent *a, const struct jis_a
 	if (s->config.methods && a->jvm)
 		welcome.features |= JIS_FEATURE_METHODS;
 	send_message(a->fd, &welcome, pool_fd(a->pool));
+	if (a->safepoints)
+		safepoints_prepare(a->safepoints);
 	if (welcome.features & JIS_FEATURE_METHODS && s->config.methods_budget &&
 	    !s->config.methods_dry_run)
 		a->guard = guard_new(s->config.methods_budget);
@@ -489,11 +491,15 @@ static void on_methods_done(struct agent_server *s, struct agent *a,
 	say(s, JISCTL_INFO, "process %d: %s", a->pid, m->text);
 }
 
+/* A JVM that is being started waits for the answer. */
 static void on_ready(struct agent *a)
 {
+	struct jis_agent_message begin = {.type = JIS_AGENT_BEGIN};
+
 	a->ready = true;
 	if (a->safepoints) /* its VM thread runs */
 		safepoints_drain(a->safepoints, false);
+	send_message(a->fd, &begin, -1);
 }
 
 /* Text from another process is for a terminal and a file: one line, no control characters. */

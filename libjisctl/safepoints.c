@@ -170,7 +170,7 @@ static void clock_sample_now(const struct safepoints *s, struct clock_sample *ou
 	*out = reading.sample;
 }
 
-static void function_find(struct safepoints *s)
+void safepoints_prepare(struct safepoints *s)
 {
 	struct elf_want want = places[REACHED];
 
@@ -190,7 +190,7 @@ static void probes_set(struct safepoints *s)
 
 	if (!config.tid || proc_status_read(config.tid, &status))
 		return;
-	function_find(s);
+	safepoints_prepare(s);
 	config.nr = s->nr_places;
 	clock_sample_now(s, &s->before);
 	if (uprobes_open(&s->probes, &config))

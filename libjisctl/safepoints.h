@@ -35,6 +35,9 @@ int safepoints_open(const struct safepoints_config *config, struct safepoints **
 /* Whether they are recorded: follows pause and resume. */
 void safepoints_enable(struct safepoints *s, bool on);
 
+/* Does what takes longer than the JVM shall wait for: looks for a function without probe. */
+void safepoints_prepare(struct safepoints *s);
+
 /**
  * safepoints_drain - to be called time and again: takes what came, with @flush to the file.
  * Returns 0 or the first error met while writing.

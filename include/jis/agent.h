@@ -31,6 +31,7 @@ enum jis_agent_message_type {
 	JIS_AGENT_METHODS = 8, /* recorder -> agent: which methods to trace, a piece of the list */
 	JIS_AGENT_METHODS_DONE = 9, /* agent -> recorder: they are, text says how many; features not 0:
 				       they are not, and why */
+	JIS_AGENT_BEGIN = 10, /* recorder -> agent, after READY: what it does by itself is in place, too */
 };
 
 /*

@@ -61,7 +61,7 @@ jvm_end() {
 }
 code() { python3 "$CHECKERS/probes.py" "$jvm"; }
 # No process has an event any more.
-clean() { [ -z "$(find /proc/[0-9]*/fd -lname '*perf_event*' 2>/dev/null)" ]; }
+clean() { [ -z "$(find /proc/[0-9]*/fd -lname 'anon_inode:*perf_event*' 2>/dev/null)" ]; }
 attached() { "$JIS" attach -q -o "$1" "$jvm" 2>/dev/null; }
 running() { # NAME JAVA...
 	local name=$1
