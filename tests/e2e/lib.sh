@@ -78,7 +78,14 @@ stale_instances() {
 	done
 }
 
-# tracepoint_sees_all: does the kernel's sched_switch tracepoint count as many switches as /proc/stat?
+# switches_follow FILE: in a text of tracefs, does each switch of a CPU go from the thread that the one before went to?
+switches_follow() {
+	sed -nE 's/^.{16}-[0-9]+ +\[([0-9]+)\].* prev_pid=([0-9]+) prev_prio=.* next_pid=([0-9]+) next_prio=[-0-9]+$/\1 \2 \3/p' "$1" |
+		awk '$1 in on && on[$1] != $2 {n++} {on[$1] = $3}
+			END {if (n) print n " switches of " NR " do not follow the one before"; exit n > 0 || !NR}'
+}
+
+# tracepoint_sees_all: does the kernel's sched_switch tracepoint count as many switches as /proc/stat, and are they whole?
 # Asked of an own tracefs instance for a second, over all CPUs, and with some load; three times, as the
 # tracepoint is heard a little longer, which hides what it misses when the machine is busy.
 tracepoint_sees_all() {
@@ -96,7 +103,7 @@ tracepoint_sees_all() {
 		echo 0 >"$t/tracing_on"
 		seen=$(awk '/^(entries|overrun|dropped events):/{n += $NF} END {print n + 0}' "$t"/per_cpu/cpu*/stats)
 		echo "switches in a second: $((after - before)) by /proc/stat, at least $seen by the tracepoint"
-		[ "$seen" -ge $((after - before)) ] || missed=1
+		[ "$seen" -ge $((after - before)) ] && switches_follow "$t/trace" || missed=1
 	done
 	rmdir "$t"
 	return $missed
