@@ -11,6 +11,7 @@
 #   make kmod-check  the module under sparse and checkpatch --strict (in make check too)
 #   make lab-debug  the module on kernels with KASAN and KCSAN, and the stress test (hours)
 #   make lab-bench  what recording costs the kernel, in instructions of a guest
+#   make lab-java   end-to-end tests of Java with the module instead of ftrace, in both guests (an hour or two)
 #   CC=clang, SAN=address,undefined or SAN=thread: other compilers and sanitizers
 
 BUILD ?= build
@@ -88,7 +89,7 @@ SHLIB := $(BUILD)/libjisctl.so.0
 JAR := $(BUILD)/jis-markers.jar
 
 .PHONY: all tools tests demo-classes setup demo test check lab lab-demo lab-debug bench lab-bench install \
-	uninstall fmt fmt-check lint clean kmod kmod-check matrix unit e2e check-jni languages
+	uninstall fmt fmt-check lint clean kmod kmod-check lab-java matrix unit e2e check-jni languages
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -246,6 +247,12 @@ bench: all tests demo-classes
 
 lab-bench:
 	$(Q)tests/bench/lab.sh
+
+# What the end-to-end tests ask of Java, with the module, in both guests.
+lab-java: demo-classes
+	$(Q)for suite in bookworm trixie; do \
+		scripts/lab/build.sh $$suite >/dev/null && SMP=2 JIS_TEST_NO_SKIP=1 tests/lab/run.sh $$suite j480 || exit 1; \
+	done
 
 # Kernel module: KDIR= the headers of the kernel to build for.
 KDIR ?= /lib/modules/$(shell uname -r)/build

@@ -119,14 +119,17 @@ void recorder_process_end(struct recorder_process *p, const struct pool *pool);
 /**
  * recorder_snapshot - makes a recorder of a directory of its own for a snapshot of flight recorder
  * @r. @origin: uuid is filled in. @marks: those told in it, in order. Returns as recorder_create().
- * What follows is recorder_flight_names(), recorder_flight_replay(), kernel packets that the
- * backend kept, recorder_flight_settle(), recorder_finish(), recorder_close().
+ * What follows is recorder_flight_names(), recorder_flight_replay(), copies of the kernel
+ * packets that the backend kept, recorder_flight_settle(), recorder_finish(), recorder_close().
  */
 int recorder_snapshot(const struct recorder *r, const char *directory,
 		      const struct recorder_origin *origin, const struct recorder_mark *marks,
 		      uint32_t nr_marks, struct recorder **out);
-/* Shows the kernel packets that @r has kept to @names; see flight_names.h. */
-int recorder_flight_look(const struct recorder *r, uint64_t from, struct flight_names *names);
+/* Hands out the kernel packets that @r has kept, as history_each() does. */
+int recorder_flight_look(const struct recorder *r,
+			 int (*packet)(void *ctx, uint32_t cpu,
+				       const struct jis_packet_header *packet),
+			 void *ctx);
 /* What @names says is missing will stand in front of the first packets of the kernel. @names must
  * live until recorder_flight_settle(). */
 void recorder_flight_names(struct recorder *r, struct flight_names *names);

@@ -301,23 +301,12 @@ static void process_settle(struct recorder_process *p)
 	p->dirfd = -1;
 }
 
-struct look {
-	struct flight_names *names;
-	uint64_t from;
-};
-
-static int look_kernel(void *ctx, uint32_t cpu, const struct jis_packet_header *packet)
+int recorder_flight_look(const struct recorder *r,
+			 int (*packet)(void *ctx, uint32_t cpu,
+				       const struct jis_packet_header *packet),
+			 void *ctx)
 {
-	const struct look *look = ctx;
-
-	return flight_names_look(look->names, packet, packet->timestamp_end >= look->from);
-}
-
-int recorder_flight_look(const struct recorder *r, uint64_t from, struct flight_names *names)
-{
-	struct look look = {names, from};
-
-	return r->kernel_history ? history_each(r->kernel_history, 0, look_kernel, &look) : 0;
+	return r->kernel_history ? history_each(r->kernel_history, 0, packet, ctx) : 0;
 }
 
 uint64_t recorder_flight_cycled(const struct recorder *r)

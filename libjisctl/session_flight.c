@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "flight_names.h"
+#include "history.h"
 #include "proc.h"
 #include "session.h"
 
@@ -68,59 +69,70 @@ static uint64_t ticks(const struct jisctl_session *s, const struct clock_reading
 	return f ? (uint64_t)((unsigned __int128)ns * f / 1000000000u) : ns;
 }
 
-/* The kernel's packets the backend has kept: all are shown to @names, or those that end at @from or
- * later written. */
-static int kernel_packets(struct jisctl_session *s, uint64_t from, struct flight_names *names,
-			  struct recorder *into)
+/* Copies of the packets that the backend has kept, so that they can be read twice while it goes on.
+ */
+static int kernel_copy(struct jisctl_session *s, struct history *copy)
 {
 	const struct jis_packet_header *packet;
 	uint32_t cpu;
 	int n, err = 0;
 
 	for (cpu = 0; cpu < s->nr_cpus && !err; cpu++) {
-		while (!err && (n = s->ops->get_packet(s->backend, cpu, &packet)) > 0) {
-			if (names)
-				err = flight_names_look(names, packet,
-							packet->timestamp_end >= from);
-			else if (packet->timestamp_end >= from)
-				err = recorder_kernel_packet(into, cpu, packet);
-		}
+		while (!err && (n = s->ops->get_packet(s->backend, cpu, &packet)) > 0)
+			err = history_add(copy, cpu, packet, false, false);
 		if (!err && n < 0)
 			err = n;
 	}
 	return err;
 }
 
-static int kernel_frozen(struct jisctl_session *s, uint64_t from, struct flight_names *names,
-			 struct recorder *into)
+static int kernel_frozen_copy(struct jisctl_session *s, struct history *copy)
 {
 	int err = s->ops->freeze(s->backend, true), e;
 
 	if (!err)
-		err = kernel_packets(s, from, names, into);
+		err = kernel_copy(s, copy);
 	e = s->ops->freeze(s->backend, false);
 	return err ? err : e;
 }
 
-/* Which names are missing of what is recorded since @from. All names have been told anew just now:
- * whatever is recorded from here on has them. NULL: no memory. */
-static struct flight_names *names_gather(struct jisctl_session *s, uint64_t from)
-{
+struct look {
 	struct flight_names *names;
+	uint64_t from;
+};
+
+static int look_packet(void *ctx, uint32_t cpu, const struct jis_packet_header *packet)
+{
+	const struct look *look = ctx;
+
+	return flight_names_look(look->names, packet, packet->timestamp_end >= look->from);
+}
+
+static int write_packet(void *into, uint32_t cpu, const struct jis_packet_header *packet)
+{
+	return recorder_kernel_packet(into, cpu, packet);
+}
+
+/* Which names are missing in what there is since @from, in the recorder's hands and in @copy (NULL
+ * is allowed). All have been told anew just now, as far as they still are. NULL: no memory. */
+static struct flight_names *names_gather(struct jisctl_session *s, uint64_t from,
+					 const struct history *copy)
+{
+	struct look look = {.from = from};
 	struct clock_reading now;
 	int err;
 
 	clock_read_all(s->clock, s->base, &now);
-	names = flight_names_new(&now.sample,
-				 clock_frequency(s->clock, &s->first_clock.sample, &now.sample));
-	if (!names)
+	look.names = flight_names_new(&now.sample, clock_frequency(s->clock, &s->first_clock.sample,
+								   &now.sample));
+	if (!look.names)
 		return NULL;
-	err = recorder_flight_look(s->recorder, from, names);
-	if (!err && s->ops->freeze)
-		err = kernel_frozen(s, from, names, NULL);
+	err = recorder_flight_look(s->recorder, look_packet, &look);
+	if (!err && copy)
+		err = history_each(copy, 0, look_packet, &look);
 	if (!err)
-		return names;
-	flight_names_free(names);
+		return look.names;
+	flight_names_free(look.names);
 	return NULL;
 }
 
@@ -160,10 +172,11 @@ static void targets_tell(struct jisctl_session *s, struct recorder *r)
 	}
 }
 
-static int snapshot_write(struct jisctl_session *s, struct recorder *r, uint64_t from)
+static int snapshot_write(struct jisctl_session *s, struct recorder *r, uint64_t from,
+			  const struct history *copy)
 {
 	struct jis_ev_session_mark mark = {.mark = JIS_MARK_STOP};
-	struct flight_names *names = names_gather(s, from);
+	struct flight_names *names = names_gather(s, from, copy);
 	struct clock_reading now;
 	uint64_t end, first;
 	int err, e;
@@ -173,10 +186,8 @@ static int snapshot_write(struct jisctl_session *s, struct recorder *r, uint64_t
 	targets_tell(s, r);
 	recorder_flight_names(r, names);
 	err = recorder_flight_replay(s->recorder, from, r);
-	if (s->ops->freeze) {
-		e = kernel_frozen(s, from, NULL, r);
-		err = err ? err : e;
-	}
+	if (!err && copy)
+		err = history_each(copy, from, write_packet, r);
 	clock_read_all(s->clock, s->base, &now);
 	recorder_clock(r, &now);
 	end = session_now(s);
@@ -204,6 +215,7 @@ int jisctl_session_snapshot(struct jisctl_session *s, const char *directory, uin
 {
 	struct recorder_origin origin = {.begin = s->begin};
 	struct clock_reading now;
+	struct history *copy = NULL;
 	struct recorder *r;
 	uint64_t last;
 	uint32_t first;
@@ -225,11 +237,16 @@ int jisctl_session_snapshot(struct jisctl_session *s, const char *directory, uin
 	if (err)
 		return err;
 	err = gather(s);
+	if (!err && s->ops->freeze) {
+		copy = history_new(UINT64_MAX);
+		err = copy ? kernel_frozen_copy(s, copy) : -ENOMEM;
+	}
 	if (!err)
-		err = snapshot_write(s, r, origin.from);
+		err = snapshot_write(s, r, origin.from, copy);
 	if (err)
 		recorder_discard(r);
 	recorder_close(r);
+	history_free(copy);
 	return err;
 }
 
@@ -237,23 +254,31 @@ int session_flight_stop(struct jisctl_session *s)
 {
 	struct flight_names *names;
 	struct backend_counts counts;
+	struct history *copy = NULL;
 	uint32_t cpu;
 	int err, e;
 
 	session_flight_describe(s, true); /* the names of those who live */
-	names = names_gather(s, 0);
-	recorder_flight_names(s->recorder, names);
 	recorder_flight_ending(s->recorder);
 	err = agent_server_finish(s->agents);
 	e = s->ops->stop(s->backend);
 	err = err ? err : e;
-	if (!s->ops->freeze) {
+	if (s->ops->freeze) {
+		copy = history_new(UINT64_MAX);
+		e = copy ? kernel_copy(s, copy) : -ENOMEM;
+	} else {
 		e = session_drain_kernel(s, true);
-		err = err ? err : e;
 	}
+	err = err ? err : e;
+	names = names_gather(s, 0, copy);
+	recorder_flight_names(s->recorder, names);
 	e = recorder_flight_end(s->recorder);
 	err = err ? err : e;
-	if (s->ops->freeze) {
+	if (copy) {
+		e = history_each(copy, 0, write_packet, s->recorder);
+		err = err ? err : e;
+	}
+	if (s->ops->freeze) { /* what there was no memory to copy */
 		e = session_drain_kernel(s, true);
 		err = err ? err : e;
 	}
@@ -262,5 +287,6 @@ int session_flight_stop(struct jisctl_session *s)
 			recorder_kernel_end(s->recorder, cpu, &counts, session_now(s));
 	recorder_flight_settle(s->recorder);
 	flight_names_free(names);
+	history_free(copy);
 	return err;
 }

@@ -73,12 +73,12 @@ for t in "running", "all", "ended", "trace":
         assert woke or t == "trace", "the feeder woke nobody in " + t
     if woke:
         assert foreign.get(feeder) == "feeder", (t, foreign)
-        assert not early or t == "trace", t
+        assert not early, t
     for tid in foreign: # whole packets: a name told in the first may have been used by what is no longer there
         assert tid in used, "%s has the name %s of thread %d, which is in no record" % (t, foreign[tid], tid)
     # one that has ended, and whose name is overwritten, has none
     missing = {x for x in used - ours - set(foreign) if x and os.path.exists("/proc/%d" % x)}
-    assert not missing or t == "trace", (t, missing)
-    if calls: # the trace is what the rings had at the end, without names from before
-        assert resolved > 100 and (t == "trace" or not unresolved), (t, resolved, unresolved)
+    assert not missing, (t, missing)
+    if calls:
+        assert resolved > 100 and not unresolved, (t, resolved, unresolved)
 PY

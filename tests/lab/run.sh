@@ -60,7 +60,7 @@ make_job()	# TEST...
 	[ -z "${LAB_EXTRA:-}" ] || cp -a "$LAB_EXTRA/." "$job/"
 	printf '%s ' "JIS_TEST_NO_SKIP=${JIS_TEST_NO_SKIP:-0}" "LAB_SLOW=$slow" \
 		${STRESS_SECONDS:+"STRESS_SECONDS=$STRESS_SECONDS"} ${STRESS_EVENTS:+"STRESS_EVENTS=$STRESS_EVENTS"} \
-		${STRESS_ROUND:+"STRESS_ROUND=$STRESS_ROUND"} \
+		${STRESS_ROUND:+"STRESS_ROUND=$STRESS_ROUND"} ${E2E:+"E2E=$E2E"} \
 		exec tests/driver.sh "$@" >"$job/run.sh"
 }
 

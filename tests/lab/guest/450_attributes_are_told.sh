@@ -24,7 +24,7 @@ ok "$(wc -l <"$LAB_TMP/told") changes, each told once"
 start_raw dump -p $$
 stop_raw dump "$raw_pid"
 awk "$awk_fields"'$3 == "thread_attributes" { print v("tid"), v("policy"), v("prio"), v("nice"), v("nr_cpus"); n++ }
-END { exit n != 1 }' "$records.dump" >"$LAB_TMP/dumped" || fail "not one record of attributes with the dump"
+END { exit n != 1 }' "$records.dump" >"$LAB_TMP/dumped" || fail "not one record of attributes with the dump: $(cat "$LAB_TMP/dumped")"
 read -r -a stat </proc/$$/stat
 [ "$(cat "$LAB_TMP/dumped")" = "$$ ${stat[40]} $((stat[17] + 100)) ${stat[18]} $(nproc)" ] ||
 	fail "dumped $(cat "$LAB_TMP/dumped"), /proc has policy ${stat[40]} priority ${stat[17]} nice ${stat[18]}"

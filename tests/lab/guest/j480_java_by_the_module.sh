@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What the end-to-end tests show of Java by ftrace, shown with jis.ko: waits and their reasons, tasks, connections, locks,
+# queues, virtual threads, safepoints, the critical path, culprits. Runs by name only (make lab-java): an hour or two under
+# emulation. E2E=260,264: those only.
+# lab-timeout: 14400
+# shellcheck source=tests/lab/guest/lib.sh
+. "$(dirname "$0")/lib.sh"
+default=260,261,262,264,265,266,268,269,270,271,272,273,274,276,277,278,280,281,282,284,290,298,299,330,335,341,342,343
+top=$LAB_TMP
+bad=()
+
+load_module
+for number in $(echo "${E2E:-$default}" | tr , ' '); do
+	for test in /lab/job/tree/tests/e2e/"$number"_*.sh; do
+		name=$(basename "$test" .sh)
+		LAB_TMP=$top/$number
+		mkdir "$LAB_TMP"
+		begun=$SECONDS
+		if (e2e "$name" BACKEND=kmod) >"$LAB_OUT/$name" 2>&1 </dev/null; then
+			echo "passed $name ($((SECONDS - begun)) s)"
+		else
+			echo "failed $name ($((SECONDS - begun)) s)"
+			tail -n 20 "$LAB_OUT/$name"
+			bad+=("$name")
+		fi
+		rm -rf "$LAB_TMP"
+	done
+done
+[ ${#bad[@]} = 0 ] || fail "${bad[*]}"
