@@ -26,17 +26,29 @@ out=$src/build/lab-out/$suite${ICOUNT:+-icount}
 slow=${LAB_SLOW:-1}
 [ -z "$lab_debug" ] || slow=${LAB_SLOW:-5}
 
+# of_suite TEST: is it to be run in this suite? Those by whose answer kernels do not differ name one suite, the release
+# with it: each is run once then, and both on kernels that check themselves.
+of_suite()
+{
+	local only
+
+	only=$(sed -n 's/^# lab-suite: *//p' "$1")
+	[ -z "$only" ] || [ -n "$lab_debug" ] || [ "$only" = "$suite" ]
+}
+
 # find_tests [NAME | NUMBER]...: the names of the tests meant, in order
 find_tests()
 {
-	local t f found
+	local t f found all=
 
-	[ $# -gt 0 ] || set -- '[0-9][0-9][0-9]'
+	[ $# -gt 0 ] || { all=1; set -- '[0-9][0-9][0-9]'; }
 	for t; do
 		found=
 		# shellcheck disable=SC2231 # a pattern
 		for f in "$guest/${t%.sh}.sh" "$guest"/${t}_*.sh; do
-			[ ! -e "$f" ] || { echo "$f"; found=1; }
+			[ -e "$f" ] || continue
+			found=1
+			[ -n "$all" ] && ! of_suite "$f" || echo "$f"
 		done
 		[ -n "$found" ] || die "there is no test '$t' in $guest"
 	done | sort -u | sed 's,.*/,,; s,\.sh$,,'

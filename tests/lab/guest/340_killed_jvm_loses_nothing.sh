@@ -3,6 +3,7 @@
 # With jis.ko: kill -9 of a JVM loses no marker it had printed; kill -9 of the recorder keeps what is older
 # than the flush interval, and leaves nothing in the kernel.
 # lab-timeout: 600
+# lab-suite: bookworm
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"
 load_module

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # With jis.ko: a flight recorder forgets processes that have ended.
 # lab-timeout: 900
+# lab-suite: bookworm
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"
 load_module
