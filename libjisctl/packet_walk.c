@@ -57,18 +57,49 @@ static int header_read(const struct packet_walk *w, const uint8_t *p, uint32_t r
 	return 16;
 }
 
-/*
- * The common case, without a call: a record of fixed size with a compact header, whose time is
- * never before the last. False: it is none, or does not fit.
- */
-static inline bool compact_read(const struct packet_walk *w, const uint16_t *sizes,
-				const uint8_t *p, uint32_t room, uint32_t *id, uint64_t *time)
+/* Bytes of each compact record that only has to be counted; UINT32_MAX: it has to be looked at. */
+static void counted_sizes(uint32_t class, const uint16_t *sizes, uint32_t counted[32])
 {
-	uint32_t word = word_at(p);
+	uint32_t id;
 
-	*id = word & 31u;
-	*time = w->last + (((word >> 5) - (uint32_t)w->last) & JIS_TIME_MASK);
-	return sizes[*id] != RECORD_SPECIAL && sizes[*id] <= room - 4;
+	for (id = 0; id < 32; id++)
+		counted[id] = sizes[id] == RECORD_SPECIAL ? UINT32_MAX : sizes[id] + 4u;
+	counted[JIS_EV_lost_records] = UINT32_MAX;
+	for (id = 0; class == JIS_STREAM_KERNEL && id < 32; id++)
+		if (THREAD_TABLE_LIVES >> id & 1)
+			counted[id] = UINT32_MAX;
+}
+
+/*
+ * The common case, which a recorder's own cost depends on: records of fixed size with compact
+ * headers, whose times are never before the last, as many as come one after the other.
+ */
+static inline void walk_counted(struct packet_walk *w, uint32_t class, const uint8_t *base,
+				uint32_t end, const uint32_t *counted, uint64_t *stored)
+{
+	const uint32_t switches = class == JIS_STREAM_KERNEL ? JIS_EV_sched_switch : UINT32_MAX;
+	const uint8_t *p = base + w->offset;
+	uint32_t room = end - w->offset;
+	uint64_t last = w->last, n = 0;
+	bool lives = false;
+
+	while (room >= 4) {
+		uint32_t word = word_at(p), id = word & 31u, size = counted[id];
+
+		if (size > room)
+			break;
+		last += ((word >> 5) - (uint32_t)last) & JIS_TIME_MASK;
+		stored[id]++;
+		n++;
+		if (id == switches)
+			lives |= thread_table_concerns(class, id, p + 4);
+		p += size;
+		room -= size;
+	}
+	w->lives |= lives || (n && class != JIS_STREAM_KERNEL);
+	w->records += n;
+	w->offset = end - room;
+	w->last = last;
 }
 
 /* A lost_records at @payload, of the right size. Returns whether it can be believed. */
@@ -84,48 +115,59 @@ static bool told_add(const struct packet_walk *w, const uint8_t *payload)
 	return true;
 }
 
+/* One record of any kind. Returns its size, 0 at the end of records, or -EBADMSG. */
+static int walk_one(struct packet_walk *w, uint32_t class, const uint8_t *p, uint32_t room,
+		    uint64_t *stored)
+{
+	const struct event_info *info;
+	int header, payload;
+	uint64_t time;
+	uint32_t id;
+
+	header = header_read(w, p, room, &id, &time);
+	if (header <= 0)
+		return header;
+	info = event_info_get(class, id);
+	if (!info || id >= JIS_MAX_EVENT_ID || time < w->last)
+		return -EBADMSG;
+	payload = event_payload_size(info, p + header, room - (uint32_t)header);
+	if (payload < 0 || time > w->time_max)
+		return -EBADMSG;
+	if (id == JIS_EV_lost_records && !told_add(w, p + header))
+		return -EBADMSG;
+	w->lives |= thread_table_concerns(class, id, p + header);
+	w->last = time;
+	w->records++;
+	if (stored)
+		stored[id]++;
+	if (w->record)
+		w->record(w->ctx, id, time, p + header, (uint32_t)payload);
+	return header + payload;
+}
+
 /* In a copy that nobody else can point to, so that it stays in registers. */
 static inline int walk_run(struct packet_walk *w, const struct jis_packet_header *packet,
 			   uint32_t end, uint64_t *stored)
 {
 	const uint8_t *base = (const uint8_t *)packet;
-	uint32_t class = packet->stream_class;
-	const uint16_t *sizes =
-		record_sizes[class < JIS_NR_STREAM_CLASSES ? class : JIS_NR_STREAM_CLASSES];
+	uint32_t class = packet->stream_class, counted[32];
+	bool counts = stored && !w->record && w->time_max == UINT64_MAX;
+	int n;
 
+	if (counts)
+		counted_sizes(
+			class,
+			record_sizes[class < JIS_NR_STREAM_CLASSES ? class : JIS_NR_STREAM_CLASSES],
+			counted);
 	while (end >= w->offset && end - w->offset >= 4) {
-		const struct event_info *info;
-		const uint8_t *p = base + w->offset;
-		uint32_t room = end - w->offset, id;
-		uint64_t time;
-		int header, payload;
-
-		if (compact_read(w, sizes, p, room, &id, &time)) {
-			header = 4;
-			payload = sizes[id];
-		} else {
-			header = header_read(w, p, room, &id, &time);
-			if (header <= 0)
-				return header;
-			info = event_info_get(class, id);
-			if (!info || id >= JIS_MAX_EVENT_ID || time < w->last)
-				return -EBADMSG;
-			payload = event_payload_size(info, p + header, room - (uint32_t)header);
-			if (payload < 0)
-				return -EBADMSG;
-		}
-		if (time > w->time_max)
-			return -EBADMSG;
-		if (id == JIS_EV_lost_records && !told_add(w, p + header))
-			return -EBADMSG;
-		w->lives |= thread_table_concerns(class, id, p + header);
-		w->offset += (uint32_t)(header + payload);
-		w->last = time;
-		w->records++;
-		if (stored)
-			stored[id]++;
-		if (w->record)
-			w->record(w->ctx, id, time, p + header, (uint32_t)payload);
+		if (counts)
+			walk_counted(w, class, base, end, counted, stored);
+		if (end - w->offset < 4)
+			break;
+		n = walk_one(w, class, base + w->offset, end - w->offset, stored);
+		if (n <= 0)
+			return n;
+		w->offset += (uint32_t)n;
 	}
 	return 0;
 }

@@ -17,13 +17,13 @@
 #include <nmmintrin.h>
 #define CRC_TARGET __attribute__((target("sse4.2")))
 #define CRC_BYTE(crc, v) _mm_crc32_u8(crc, v)
-#define CRC_WORD(crc, v) ((uint32_t)_mm_crc32_u64(crc, v))
+#define CRC_WORD(crc, v) _mm_crc32_u64(crc, v)
 #elif defined(__aarch64__)
 #include <arm_acle.h>
 #include <sys/auxv.h>
 #define CRC_TARGET __attribute__((target("+crc")))
 #define CRC_BYTE(crc, v) __crc32cb(crc, v)
-#define CRC_WORD(crc, v) __crc32cd(crc, v)
+#define CRC_WORD(crc, v) __crc32cd((uint32_t)(crc), v)
 #define HWCAP_CRC32_BIT (1ul << 7)
 #endif
 
@@ -58,13 +58,14 @@ static void make_tables(void)
 	for (int k = 1; k < 8; k++)
 		for (uint32_t b = 0; b < 256; b++)
 			slice[k][b] = slice[k - 1][b] >> 8 ^ slice[0][slice[k - 1][b] & 0xff];
+	/* Linear: those of single bits make all others. */
 	for (int k = 0; k < 4; k++) {
-		for (uint32_t b = 0; b < 256; b++) {
+		for (uint32_t b = 1; b < 256; b++) {
 			uint32_t crc = b << (8 * k);
 
-			for (uint32_t i = 0; i < BLOCK; i++)
+			for (uint32_t i = 0; !(b & (b - 1)) && i < BLOCK; i++)
 				crc = crc >> 8 ^ slice[0][crc & 0xff];
-			skip[k][b] = crc;
+			skip[k][b] = b & (b - 1) ? skip[k][b & (b - 1)] ^ skip[k][b & -b] : crc;
 		}
 	}
 	fast = cpu_has_crc();
@@ -99,20 +100,25 @@ static uint32_t skip_block(uint32_t crc)
 	       skip[3][crc >> 24];
 }
 
+/* The sums are in 64 bits, as the instruction has them, so that the inner loop has nothing else. */
 CRC_TARGET static uint32_t sum_hardware(uint32_t crc, const uint8_t *p, size_t len)
 {
-	for (; len >= 3 * BLOCK; p += 3 * BLOCK, len -= 3 * BLOCK) {
-		uint32_t second = 0, third = 0;
+	for (; len >= 3 * BLOCK; p += 2 * BLOCK, len -= 3 * BLOCK) {
+		const uint8_t *end = p + BLOCK;
+		uint64_t first = crc, second = 0, third = 0;
 
-		for (size_t i = 0; i < BLOCK; i += 8) {
-			crc = CRC_WORD(crc, load64(p + i));
-			second = CRC_WORD(second, load64(p + BLOCK + i));
-			third = CRC_WORD(third, load64(p + 2 * BLOCK + i));
+		for (; p < end; p += 16) {
+			first = CRC_WORD(first, load64(p));
+			second = CRC_WORD(second, load64(p + BLOCK));
+			third = CRC_WORD(third, load64(p + 2 * BLOCK));
+			first = CRC_WORD(first, load64(p + 8));
+			second = CRC_WORD(second, load64(p + BLOCK + 8));
+			third = CRC_WORD(third, load64(p + 2 * BLOCK + 8));
 		}
-		crc = skip_block(skip_block(crc) ^ second) ^ third;
+		crc = skip_block(skip_block((uint32_t)first) ^ (uint32_t)second) ^ (uint32_t)third;
 	}
 	for (; len >= 8; p += 8, len -= 8)
-		crc = CRC_WORD(crc, load64(p));
+		crc = (uint32_t)CRC_WORD(crc, load64(p));
 	while (len--)
 		crc = CRC_BYTE(crc, *p++);
 	return crc;
