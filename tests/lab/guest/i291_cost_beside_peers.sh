@@ -5,7 +5,8 @@
 # events in the same guest: instructions of a pipe round trip (2 switches, 2 wakings, 2 wake-ups), and of one
 # system call, its entry and exit. What is stored is what the kernel and the program counted, and nothing is lost. Runs by
 # name only, under -icount with one CPU, where a ns is an instruction of anybody's:
-#   ICOUNT=1 SMP=1 APPEND="jis.icount sysctl.kernel.hung_task_timeout_secs=0" tests/lab/run.sh trixie i291
+#   ICOUNT=1 SMP=1 APPEND="jis.icount clearcpuid=erms,fsrm sysctl.kernel.hung_task_timeout_secs=0" \
+#     tests/lab/run.sh trixie i291
 # It asserts counts; how much anything costs it prints (docs/benchmarks.md). ROUNDS and CALLS are how many a run has.
 # lab-timeout: 3600
 
