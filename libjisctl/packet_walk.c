@@ -80,15 +80,16 @@ static inline void walk_counted(struct packet_walk *w, uint32_t class, const uin
 	const uint32_t switches = class == JIS_STREAM_KERNEL ? JIS_EV_sched_switch : UINT32_MAX;
 	const uint8_t *p = base + w->offset;
 	uint32_t room = end - w->offset;
-	uint64_t last = w->last, n = 0;
+	uint64_t last = w->last, n = 0, time;
 	bool lives = false;
 
 	while (room >= 4) {
 		uint32_t word = word_at(p), id = word & 31u, size = counted[id];
 
-		if (size > room)
+		time = last + (((word >> 5) - (uint32_t)last) & JIS_TIME_MASK);
+		if (size > room || time > w->time_max)
 			break;
-		last += ((word >> 5) - (uint32_t)last) & JIS_TIME_MASK;
+		last = time;
 		stored[id]++;
 		n++;
 		if (id == switches)
@@ -151,7 +152,7 @@ static inline int walk_run(struct packet_walk *w, const struct jis_packet_header
 {
 	const uint8_t *base = (const uint8_t *)packet;
 	uint32_t class = packet->stream_class, counted[32];
-	bool counts = stored && !w->record && w->time_max == UINT64_MAX;
+	bool counts = stored && !w->record;
 	int n;
 
 	if (counts)

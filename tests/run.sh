@@ -7,7 +7,8 @@
 # An e2e test that fails is tried again, alone, after the others, if no more than two failed: a host's own load delays
 # what a test waits for, and its kernel may hide events. So is a guest test, in a boot of its own, unless the kernel
 # complained or something was left behind. Said are both: TWICE and the first failure, and how many at the end.
-# Usage: tests/run.sh unit|e2e|check-jni|check|lab|all BUILD [PATTERN]
+# e2e-beside: those of e2e that may run beside the others, which e2e starts itself.
+# Usage: tests/run.sh unit|e2e|e2e-beside|check-jni|check|lab|all BUILD [PATTERN]
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=tests/e2e/lib_check_jni.sh
