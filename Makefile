@@ -11,7 +11,7 @@
 #   make kmod-check  the module under sparse and checkpatch --strict (in make check too)
 #   make lab-debug  the module on kernels with KASAN and KCSAN, and the stress test (hours)
 #   make lab-bench  what recording costs the kernel, in instructions of a guest
-#   make lab-java   end-to-end tests of Java with the module instead of ftrace, in both guests (an hour or two)
+#   make lab-java   end-to-end tests of Java with the module instead of ftrace, in both guests (hours)
 #   CC=clang, SAN=address,undefined or SAN=thread: other compilers and sanitizers
 
 BUILD ?= build
@@ -251,7 +251,9 @@ lab-bench:
 # What the end-to-end tests ask of Java, with the module, in both guests.
 lab-java: demo-classes
 	$(Q)for suite in bookworm trixie; do \
-		scripts/lab/build.sh $$suite >/dev/null && SMP=2 JIS_TEST_NO_SKIP=1 tests/lab/run.sh $$suite j480 || exit 1; \
+		scripts/lab/build.sh $$suite >/dev/null && ICOUNT=1 SMP=1 JIS_TEST_NO_SKIP=1 \
+		APPEND="nvme_core.io_timeout=1000000 sysctl.kernel.hung_task_timeout_secs=0" \
+		tests/lab/run.sh $$suite j480 || exit 1; \
 	done
 
 # Kernel module: KDIR= the headers of the kernel to build for.

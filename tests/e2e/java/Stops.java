@@ -15,7 +15,10 @@ import java.nio.file.Path;
 public final class Stops {
 	private static volatile boolean begun;
 	private static volatile boolean over;
-	private static volatile String said;
+	private static KernelBooks then;
+	private static KernelBooks now;
+	private static long switches;
+	private static long sum;
 
 	private Stops() {
 	}
@@ -28,9 +31,8 @@ public final class Stops {
 		return sum;
 	}
 
-	/** For so many ns of CPU time, or until it is over. */
-	private static void spin(int count, long cpu) {
-		long sum = 0;
+	/** For so many ns of CPU time, or until it is over. What it read is told by main: no more is done here, it would count. */
+	private static void spin(long cpu) {
 		Path task = KernelBooks.task();
 		KernelBooks.switches(task); // once before, so that its classes are there
 		if (cpu > 0) {
@@ -41,19 +43,16 @@ public final class Stops {
 				throw new IllegalStateException(e);
 			}
 		}
-		KernelBooks then = new KernelBooks();
-		long switches = KernelBooks.switches(task);
+		then = new KernelBooks();
+		long before = KernelBooks.switches(task);
 		begun = true;
 		while (cpu == 0 ? !over : new KernelBooks().cpu() - then.cpu() < cpu) {
 			for (int i = 0; i < 100; i++) {
 				sum += compute();
 			}
 		}
-		switches = KernelBooks.switches(task) - switches;
-		KernelBooks now = new KernelBooks();
-		said = "SPINNER java_tid=" + Waits.id(Thread.currentThread()) + " count=" + count + " switches=" + switches
-			+ " cpu=" + now.cpu() + " waited=" + now.waited() + " asleep=" + now.leastAsleep(then) + ","
-			+ now.mostAsleep(then) + (sum == 0 ? " " : "");
+		switches = KernelBooks.switches(task) - before;
+		now = new KernelBooks();
 	}
 
 	public static void main(String[] args) throws Exception {
@@ -61,7 +60,8 @@ public final class Stops {
 		new KernelBooks(); // here, and not in the spinner, classes are loaded
 		boolean alone = args[0].equals("spin");
 		int count = alone ? 0 : Integer.parseInt(args[0]);
-		Thread spinner = new Thread(() -> spin(count, alone ? Long.parseLong(args[1]) * 1_000_000 : 0), "spinner");
+		Thread spinner = new Thread(() -> spin(alone ? Long.parseLong(args[1]) * 1_000_000 : 0), "spinner");
+		long id = Waits.id(spinner);
 		spinner.start();
 		while (!begun) {
 			KernelBooks.rest();
@@ -76,7 +76,9 @@ public final class Stops {
 		}
 		over = true;
 		spinner.join();
-		System.out.println(said);
+		System.out.println("SPINNER java_tid=" + id + " count=" + count + " switches=" + switches
+			+ " cpu=" + now.cpu() + " waited=" + now.waited() + " asleep=" + now.leastAsleep(then) + ","
+			+ now.mostAsleep(then) + (sum == 0 ? " " : ""));
 		System.out.println("END");
 	}
 }
