@@ -7,6 +7,7 @@
 #include "enters.h"
 #include "families.h"
 #include "methods.h"
+#include "rmi.h"
 #include "vmlog.h"
 #include "waits.h"
 
@@ -108,6 +109,13 @@ const struct agent_family agent_families[] = {
 		.what = "what goes through queues",
 		.enable = queues_enable,
 		.hooks = queue_hooks,
+		.hooks_all = 1,
+	},
+	{
+		.feature = JIS_FEATURE_RMI,
+		.what = "remote calls",
+		.enable = rmi_enable,
+		.hooks = rmi_hooks,
 		.hooks_all = 1,
 	},
 	{
@@ -261,4 +269,5 @@ void families_forget(JNIEnv *env)
 	tasks_forget();
 	stacks_forget();
 	peers_forget();
+	rmi_connections_forget(env);
 }

@@ -66,6 +66,7 @@ extern const struct agent_hook sleep_hooks[];	    /* sleeps.c */
 extern const struct agent_hook task_hooks[];	    /* task_hooks.c */
 extern const struct agent_hook queue_hooks[];	    /* queues.c */
 extern const struct agent_hook fork_hooks[];	    /* forks.c */
+extern const struct agent_hook rmi_hooks[];	    /* rmi.c */
 
 extern const struct agent_family agent_families[];
 extern const unsigned int agent_nr_families;

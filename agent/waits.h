@@ -14,7 +14,7 @@
 /* Families that need to know which threads there are. */
 #define JIS_FEATURES_WAITS                                                                         \
 	(JIS_FEATURE_MONITORS | JIS_FEATURE_PARKS | JIS_FEATURE_SLEEPS | JIS_FEATURE_VTHREADS |    \
-	 JIS_FEATURE_STARTS | JIS_FEATURE_ALL_MONITORS | JIS_FEATURE_TASKS)
+	 JIS_FEATURE_STARTS | JIS_FEATURE_ALL_MONITORS | JIS_FEATURE_TASKS | JIS_FEATURE_RMI)
 
 /* Of jvmti.h from JDK 21 on. */
 #define EVENT_VIRTUAL_THREAD_START ((jvmtiEvent)87)

@@ -67,13 +67,15 @@ enum jis_agent_kind { JIS_KIND_JVM = 1, JIS_KIND_PROGRAM = 2 };
 #define JIS_FEATURE_STACKS 0x20000u /* stacks of waits longer than stack_threshold */
 #define JIS_FEATURE_SAFEPOINTS 0x40000u
 #define JIS_FEATURE_METHODS 0x80000u /* calls of the methods that METHODS chooses */
+#define JIS_FEATURE_RMI 0x100000u /* calls to and from other JVMs, both ends */
 #define JIS_FEATURE_QUEUES 0x400000u /* objects put into and taken out of queues */
 #define JIS_FEATURE_FORKS 0x1000000u /* tasks that tasks of a ForkJoinPool fork */
 /* What is recorded unless something else is asked for; VM_STATES besides where the kernel reads them. */
 #define JIS_FEATURES_DEFAULT                                                                       \
 	(JIS_FEATURE_THREADS | JIS_FEATURE_THREAD_NAMES | JIS_FEATURE_GC | JIS_FEATURE_MARKERS |   \
 	 JIS_FEATURE_MONITORS | JIS_FEATURE_PARKS | JIS_FEATURE_SLEEPS | JIS_FEATURE_VTHREADS |    \
-	 JIS_FEATURE_STARTS | JIS_FEATURE_TASKS | JIS_FEATURE_SAFEPOINTS | JIS_FEATURE_HEAP)
+	 JIS_FEATURE_STARTS | JIS_FEATURE_TASKS | JIS_FEATURE_SAFEPOINTS | JIS_FEATURE_HEAP |       \
+	 JIS_FEATURE_RMI)
 
 struct jis_agent_message {
 	__u32 magic;

@@ -320,6 +320,46 @@ enum jis_stream_class {
 #define JIS_FIELDS_safepoint_reached(F, S) F(u32, operation) F(u32, source)
 #define JIS_FIELDS_safepoint_end(F, S) F(u32, operation) F(u32, source)
 
+/*
+ * Remote method invocation (JRMP), each call at both of its ends. java_tid as above. connection: an
+ * rmi_connection's id; call: counts the calls of this connection at this end from 1 on, in the order
+ * in which they are on the wire. object, space_*: the ObjID that is called, its number and the UID of
+ * the JVM that made it (all 0: a well-known one, JIS_RMI_*). uid_*: the UID that the server makes for
+ * the call and the client reads with its answer: the same at both ends, and of no other call; all 0
+ * where there is none. method: a method_def id, 0 not known.
+ *
+ * Client: a call through a stub begins, before there is a connection for it. */
+#define JIS_FIELDS_rmi_invoke(F, S) F(u64, java_tid) F(u32, method)
+/* It has got a connection; what it passes is written from now on. operation: -1, or the number of the
+ * method in an old stub; hash: of the method, or of that stub. */
+#define JIS_FIELDS_rmi_call(F, S)                                                                  \
+	F(u64, java_tid)                                                                           \
+	F(u32, connection) F(u32, call) F(s32, operation) F(x64, hash) F(s64, object)              \
+		F(s32, space_unique) F(s64, space_time) F(s32, space_count)
+/* All is written, and is sent now. remote_call: identity hash of the object that the call is. */
+#define JIS_FIELDS_rmi_send(F, S)                                                                  \
+	F(u64, java_tid) F(u32, connection) F(u32, call) F(x32, remote_call)
+/* The first byte of the answer is there. */
+#define JIS_FIELDS_rmi_reply(F, S) F(u64, java_tid) F(u32, connection) F(u32, call)
+/* The answer is read; the connection may serve another call already. result: enum jis_rmi_result. */
+#define JIS_FIELDS_rmi_return(F, S)                                                                \
+	F(u64, java_tid)                                                                           \
+	F(x32, remote_call) F(u32, result) F(s32, uid_unique) F(s64, uid_time) F(s32, uid_count)
+/* Server: the first byte of a call is there. */
+#define JIS_FIELDS_rmi_serve(F, S) F(u64, java_tid) F(u32, connection) F(u32, call)
+/* What it passed is read, and the method is called now. operation: of an old skeleton instead of a
+ * method, a string_def id. */
+#define JIS_FIELDS_rmi_dispatch(F, S)                                                              \
+	F(u64, java_tid)                                                                           \
+	F(u32, method) F(u32, operation) F(s64, object) F(s32, space_unique) F(s64, space_time)    \
+		F(s32, space_count)
+/* The method is over. result: enum jis_rmi_result. */
+#define JIS_FIELDS_rmi_result(F, S) F(u64, java_tid) F(u32, result)
+/* The answer is written, and is sent now. */
+#define JIS_FIELDS_rmi_answer(F, S)                                                                \
+	F(u64, java_tid)                                                                           \
+	F(u32, connection) F(u32, call) F(s32, uid_unique) F(s64, uid_time) F(s32, uid_count)
+
 /* The thread is in traced method (its traced_method id) from now on, or leaves it; bit 31 of the
  * exit's, JIS_METHOD_UNWOUND: by an exception. The thread is the one the carrier's mount records
  * say. An exit may be missing, where the exception comes from a constructor's own call of super()
@@ -380,9 +420,18 @@ enum jis_stream_class {
 	X(39, safepoint_reached)                                                                   \
 	X(40, safepoint_end)                                                                       \
 	X(41, class_unload)                                                                        \
+	X(42, rmi_call)                                                                            \
+	X(43, rmi_send)                                                                            \
+	X(44, rmi_reply)                                                                           \
+	X(45, rmi_return)                                                                          \
+	X(46, rmi_serve)                                                                           \
+	X(47, rmi_dispatch)                                                                        \
 	X(48, task_reject)                                                                         \
 	X(49, pool_worker)                                                                         \
+	X(50, rmi_result)                                                                          \
+	X(51, rmi_answer)                                                                          \
 	X(52, method_probe)                                                                        \
+	X(53, rmi_invoke)                                                                          \
 	X(56, queue_put)                                                                           \
 	X(57, queue_take)                                                                          \
 	X(58, method_value)
@@ -435,6 +484,15 @@ enum jis_stream_class {
  * same wait as a monitor_waited of the class's lock, an int[], that follows. */
 #define JIS_FIELDS_class_waited(F, S) F(u64, java_tid) F(u32, tid) F(u32, class_name)
 
+/* A connection that calls use. server: this JVM serves the calls. family: AF_*, 0 where the socket's
+ * addresses are not to be had; *0, *1: the address's bytes as they lie in memory, zeros behind them.
+ * socket: the name of its socket's class, a string_def id; endpoint: the other end as the JVM knows
+ * it, "host:port". */
+#define JIS_FIELDS_rmi_connection(F, S)                                                            \
+	F(u32, id)                                                                                 \
+	F(u32, server) F(u32, family) F(u32, local_port) F(x64, local0) F(x64, local1)             \
+		F(u32, peer_port) F(x64, peer0) F(x64, peer1) F(u32, socket) S(endpoint)
+
 #define JIS_EVENTS_DICT(X)                                                                         \
 	X(1, string_def)                                                                           \
 	X(2, java_thread_start)                                                                    \
@@ -447,7 +505,8 @@ enum jis_stream_class {
 	X(9, method_refused)                                                                       \
 	X(10, methods_changed)                                                                     \
 	X(11, method_off)                                                                          \
-	X(12, class_waited)
+	X(12, class_waited)                                                                        \
+	X(13, rmi_connection)
 
 /* In every class. */
 #define JIS_EVENTS_COMMON(X) X(30, lost_records)
@@ -528,6 +587,17 @@ enum jis_method_way {
 	JIS_METHOD_WAY_BARRIER = 2,  /* the same, with UseSystemMemoryBarrier */
 	JIS_METHOD_WAY_CRITICAL = 3, /* critical natives (JDK 17) */
 	JIS_METHOD_WAY_PATCH = 4,    /* jumps in the JVM's wrapper of the natives */
+};
+
+/* Numbers of well-known objects, which no user's object has without a space. */
+#define JIS_RMI_REGISTRY 0
+#define JIS_RMI_ACTIVATOR 1
+#define JIS_RMI_DGC 2
+
+enum jis_rmi_result {
+	JIS_RMI_RETURNED = 0,
+	JIS_RMI_THROWN = 1, /* the method, or the server for it, has thrown an exception */
+	JIS_RMI_FAILED = 2, /* the client has not got an answer that it could read */
 };
 
 #define JIS_VALUE_RECEIVER (-1)

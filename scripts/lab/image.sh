@@ -124,6 +124,9 @@ build_buildroot()
 	say "$suite: making buildroot/"
 	mkdir -p "$work/buildroot"
 	unpack "$work/buildroot" "${build_packages[@]}"
+	# tests run its JDKs from outside: their settings must be found there, too
+	find "$work/buildroot/usr/lib/jvm" -type l -lname '/*' -printf '%p\0%l\0' |
+		xargs -0 -r -n 2 sh -c 'ln -sfnr "$0$2" "$1"' "$work/buildroot"
 	rm -f "$lab_cache/buildroot.key"
 	[ ! -e "$lab_cache/buildroot" ] || mv "$lab_cache/buildroot" "$work/old"
 	mv "$work/buildroot" "$lab_cache/buildroot"

@@ -486,6 +486,74 @@ START_TEST(method_events)
 }
 END_TEST
 
+START_TEST(remote_calls)
+{
+	SIZE(jis_ev_rmi_invoke, 12);
+	AT(jis_ev_rmi_invoke, java_tid, 0);
+	AT(jis_ev_rmi_invoke, method, 8);
+	SIZE(jis_ev_rmi_call, 52);
+	AT(jis_ev_rmi_call, java_tid, 0);
+	AT(jis_ev_rmi_call, connection, 8);
+	AT(jis_ev_rmi_call, call, 12);
+	AT(jis_ev_rmi_call, operation, 16);
+	AT(jis_ev_rmi_call, hash, 20);
+	AT(jis_ev_rmi_call, object, 28);
+	AT(jis_ev_rmi_call, space_unique, 36);
+	AT(jis_ev_rmi_call, space_time, 40);
+	AT(jis_ev_rmi_call, space_count, 48);
+	SIZE(jis_ev_rmi_send, 20);
+	AT(jis_ev_rmi_send, java_tid, 0);
+	AT(jis_ev_rmi_send, connection, 8);
+	AT(jis_ev_rmi_send, call, 12);
+	AT(jis_ev_rmi_send, remote_call, 16);
+	SIZE(jis_ev_rmi_reply, 16);
+	AT(jis_ev_rmi_reply, java_tid, 0);
+	AT(jis_ev_rmi_reply, connection, 8);
+	AT(jis_ev_rmi_reply, call, 12);
+	SIZE(jis_ev_rmi_return, 32);
+	AT(jis_ev_rmi_return, java_tid, 0);
+	AT(jis_ev_rmi_return, remote_call, 8);
+	AT(jis_ev_rmi_return, result, 12);
+	AT(jis_ev_rmi_return, uid_unique, 16);
+	AT(jis_ev_rmi_return, uid_time, 20);
+	AT(jis_ev_rmi_return, uid_count, 28);
+	SIZE(jis_ev_rmi_serve, 16);
+	AT(jis_ev_rmi_serve, java_tid, 0);
+	AT(jis_ev_rmi_serve, connection, 8);
+	AT(jis_ev_rmi_serve, call, 12);
+	SIZE(jis_ev_rmi_dispatch, 40);
+	AT(jis_ev_rmi_dispatch, java_tid, 0);
+	AT(jis_ev_rmi_dispatch, method, 8);
+	AT(jis_ev_rmi_dispatch, operation, 12);
+	AT(jis_ev_rmi_dispatch, object, 16);
+	AT(jis_ev_rmi_dispatch, space_unique, 24);
+	AT(jis_ev_rmi_dispatch, space_time, 28);
+	AT(jis_ev_rmi_dispatch, space_count, 36);
+	SIZE(jis_ev_rmi_result, 12);
+	AT(jis_ev_rmi_result, java_tid, 0);
+	AT(jis_ev_rmi_result, result, 8);
+	SIZE(jis_ev_rmi_answer, 32);
+	AT(jis_ev_rmi_answer, java_tid, 0);
+	AT(jis_ev_rmi_answer, connection, 8);
+	AT(jis_ev_rmi_answer, call, 12);
+	AT(jis_ev_rmi_answer, uid_unique, 16);
+	AT(jis_ev_rmi_answer, uid_time, 20);
+	AT(jis_ev_rmi_answer, uid_count, 28);
+	SIZE(jis_ev_rmi_connection, 60);
+	AT(jis_ev_rmi_connection, id, 0);
+	AT(jis_ev_rmi_connection, server, 4);
+	AT(jis_ev_rmi_connection, family, 8);
+	AT(jis_ev_rmi_connection, local_port, 12);
+	AT(jis_ev_rmi_connection, local0, 16);
+	AT(jis_ev_rmi_connection, local1, 24);
+	AT(jis_ev_rmi_connection, peer_port, 32);
+	AT(jis_ev_rmi_connection, peer0, 36);
+	AT(jis_ev_rmi_connection, peer1, 44);
+	AT(jis_ev_rmi_connection, socket, 52);
+	AT(jis_ev_rmi_connection, endpoint_length, 56);
+}
+END_TEST
+
 START_TEST(constants)
 {
 	ck_assert_uint_eq(JIS_ABI_VERSION, 2);
@@ -519,6 +587,7 @@ int main(void)
 	tcase_add_test(t, user_events);
 	tcase_add_test(t, dictionary_events);
 	tcase_add_test(t, method_events);
+	tcase_add_test(t, remote_calls);
 	tcase_add_test(t, constants);
 	suite_add_tcase(suite, t);
 	srunner_run_all(runner, CK_NORMAL);

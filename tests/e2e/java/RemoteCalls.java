@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: MIT
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.io.Serializable;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.Channels;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.rmi.MarshalException;
+import java.rmi.Remote;
+import java.rmi.RemoteException;
+import java.rmi.registry.LocateRegistry;
+import java.rmi.registry.Registry;
+import java.rmi.server.RMIClientSocketFactory;
+import java.rmi.server.RMIServerSocketFactory;
+import java.rmi.server.UnicastRemoteObject;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import javax.rmi.ssl.SslRMIClientSocketFactory;
+import javax.rmi.ssl.SslRMIServerSocketFactory;
+import jis.Jis;
+
+/**
+ * Remote calls that say themselves which they are: each passes a number of its own, and both ends tell it by a marker, the
+ * client (type 1) before it calls, the server (type 2) in the method that is called.
+ *
+ * <p>Arguments: SOCKETS HOPS THREADS CALLS [virtual] [back] [broken]. SOCKETS: tcp, ssl or unix. The program starts HOPS
+ * further JVMs like itself: each calls the next one, the last one with "back" the client. THREADS threads make CALLS calls
+ * each, and now and then one that throws; with "broken" then some that cannot be sent, and some whose server dies in them.
+ * The last one has the registry. Properties: java, the command that runs a JVM; sockets, a directory. Output: "CALLS returned=N thrown=N broken=N unsent=N registry=N" over all JVMs, "END".
+ */
+public final class RemoteCalls {
+	private static final int THROW_EVERY = 20;
+	private static final AtomicLong NUMBERS = new AtomicLong(ProcessHandle.current().pid() << 32);
+
+	private RemoteCalls() {
+	}
+
+	/** What the client offers. */
+	public interface Back extends Remote {
+		/** Comes back. */
+		long back(long number) throws RemoteException;
+	}
+
+	/** What a server offers. */
+	public interface Chain extends Remote {
+		/** Calls the next one; how many were called. */
+		long call(long number, Back back) throws RemoteException;
+
+		/** Throws. */
+		void fail(long number) throws RemoteException;
+
+		/** Takes what cannot be sent. */
+		void take(long number, Object what) throws RemoteException;
+
+		/** Ends the JVM. */
+		void die(long number) throws RemoteException;
+	}
+
+	/** Unix-domain sockets that look like others. */
+	static final class UnixSockets implements RMIClientSocketFactory, RMIServerSocketFactory, Serializable {
+		private static final long serialVersionUID = 1;
+		private final String path;
+
+		UnixSockets(String path) {
+			this.path = path;
+		}
+
+		@Override
+		public Socket createSocket(String host, int port) throws IOException {
+			return new UnixSocket(SocketChannel.open(UnixDomainSocketAddress.of(path)));
+		}
+
+		@Override
+		public ServerSocket createServerSocket(int port) throws IOException {
+			return new UnixServer(path);
+		}
+
+		@Override
+		public boolean equals(Object other) {
+			return other instanceof UnixSockets && ((UnixSockets) other).path.equals(path);
+		}
+
+		@Override
+		public int hashCode() {
+			return path.hashCode();
+		}
+	}
+
+	private static final class UnixServer extends ServerSocket {
+		private final ServerSocketChannel channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+
+		UnixServer(String path) throws IOException {
+			Files.deleteIfExists(Path.of(path));
+			channel.bind(UnixDomainSocketAddress.of(path));
+		}
+
+		@Override
+		public Socket accept() throws IOException {
+			return new UnixSocket(channel.accept());
+		}
+
+		@Override
+		public int getLocalPort() {
+			return 1;
+		}
+
+		@Override
+		public void close() throws IOException {
+			channel.close();
+		}
+	}
+
+	private static final class UnixSocket extends Socket {
+		private final SocketChannel channel;
+
+		UnixSocket(SocketChannel channel) {
+			this.channel = channel;
+		}
+
+		@Override
+		public InputStream getInputStream() {
+			return Channels.newInputStream(channel);
+		}
+
+		@Override
+		public OutputStream getOutputStream() {
+			return Channels.newOutputStream(channel);
+		}
+
+		@Override
+		public void setSoTimeout(int timeout) {
+		}
+
+		@Override
+		public int getSoTimeout() {
+			return 0;
+		}
+
+		@Override
+		public void setTcpNoDelay(boolean on) {
+		}
+
+		@Override
+		public boolean isClosed() {
+			return !channel.isOpen();
+		}
+
+		@Override
+		public void close() throws IOException {
+			channel.close();
+		}
+	}
+
+	private static <T extends Remote> T export(T object, String sockets, String name) throws RemoteException {
+		switch (sockets) {
+		case "ssl":
+			UnicastRemoteObject.exportObject(object, 0, new SslRMIClientSocketFactory(), new SslRMIServerSocketFactory());
+			break;
+		case "unix":
+			UnixSockets unix = new UnixSockets(System.getProperty("sockets") + "/" + name);
+			UnicastRemoteObject.exportObject(object, 0, unix, unix);
+			break;
+		default:
+			UnicastRemoteObject.exportObject(object, 0);
+		}
+		return object;
+	}
+
+	private static long number() {
+		long n = NUMBERS.incrementAndGet();
+		Jis.event(1, n);
+		return n;
+	}
+
+	private static final class Link implements Chain {
+		private final Chain next;
+
+		Link(Chain next) {
+			this.next = next;
+		}
+
+		@Override
+		public long call(long number, Back back) throws RemoteException {
+			Jis.event(2, number);
+			if (next != null) {
+				return 1 + next.call(number(), back);
+			}
+			return 1 + (back == null ? 0 : back.back(number()));
+		}
+
+		@Override
+		public void fail(long number) {
+			Jis.event(2, number);
+			throw new IllegalStateException("as it should");
+		}
+
+		@Override
+		public void take(long number, Object what) {
+			Jis.event(2, number);
+		}
+
+		@Override
+		public void die(long number) {
+			Jis.event(2, number);
+			Runtime.getRuntime().halt(0);
+		}
+	}
+
+	/** Arguments: SOCKETS NAME NEXT PORT; NEXT "-": none, it makes the registry and says its port. */
+	private static void server(String[] args) throws Exception {
+		boolean last = args[2].equals("-");
+		int port = Integer.parseInt(args[3]);
+		Registry registry = null;
+		while (last && registry == null) {
+			try (ServerSocket free = new ServerSocket(0)) {
+				port = free.getLocalPort();
+			}
+			try {
+				registry = LocateRegistry.createRegistry(port);
+			} catch (java.rmi.server.ExportException e) {
+				continue; // somebody has taken it meanwhile
+			}
+		}
+		// By the wire, in its own JVM, too.
+		registry = LocateRegistry.getRegistry("127.0.0.1", port);
+		Link link = new Link(last ? null : (Chain) registry.lookup(args[2]));
+		registry.rebind(args[1], export(link, args[0], args[1]));
+		System.out.println("PORT " + port);
+		while (System.in.read() >= 0) {
+			continue;
+		}
+		System.exit(0);
+	}
+
+	private static Process start(List<Process> all, String... args) throws IOException {
+		List<String> command = new ArrayList<>(List.of(System.getProperty("java")));
+		for (String option : java.lang.management.ManagementFactory.getRuntimeMXBean().getInputArguments()) {
+			if (!option.startsWith("-agentpath")) {
+				command.add(option);
+			}
+		}
+		command.addAll(List.of("-cp", System.getProperty("java.class.path"), "RemoteCalls", "server"));
+		command.addAll(Arrays.asList(args));
+		Process p = new ProcessBuilder(command).redirectError(new File("/dev/stderr")).start();
+		all.add(p);
+		return p;
+	}
+
+	private static int port(Process p) throws IOException {
+		BufferedReader out = new BufferedReader(new InputStreamReader(p.getInputStream()));
+		for (String line = out.readLine(); line != null; line = out.readLine()) {
+			if (line.startsWith("PORT ")) {
+				return Integer.parseInt(line.substring(5));
+			}
+		}
+		throw new IOException("a server has not begun");
+	}
+
+	private static Thread thread(boolean virtual, Runnable runnable) throws Exception {
+		Thread thread = new Thread(runnable);
+		if (virtual) {
+			return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, runnable);
+		}
+		thread.start();
+		return thread;
+	}
+
+	private static void calls(Chain chain, Back back, int calls, long expected, AtomicLong returned, AtomicLong thrown) {
+		try {
+			for (int i = 0; i < calls; i++) {
+				long n = chain.call(number(), back);
+				if (n != expected) {
+					throw new IllegalStateException(n + " calls");
+				}
+				returned.addAndGet(n);
+				if (i % THROW_EVERY == 0) {
+					try {
+						chain.fail(number());
+						throw new IllegalArgumentException("it has not failed");
+					} catch (IllegalStateException e) {
+						thrown.incrementAndGet();
+					}
+				}
+			}
+		} catch (Exception e) {
+			e.printStackTrace();
+			Runtime.getRuntime().halt(1);
+		}
+	}
+
+	private static int unsent(Chain chain) throws RemoteException {
+		int n = 0;
+		for (int i = 0; i < 3; i++) {
+			try {
+				chain.take(number(), new Object());
+			} catch (MarshalException e) {
+				n++;
+			}
+		}
+		return n;
+	}
+
+	public static void main(String[] args) throws Exception {
+		if (args[0].equals("server")) {
+			server(Arrays.copyOfRange(args, 1, args.length));
+			return;
+		}
+		List<String> more = Arrays.asList(args).subList(4, args.length);
+		int hops = Integer.parseInt(args[1]);
+		int threads = Integer.parseInt(args[2]);
+		int calls = Integer.parseInt(args[3]);
+		List<Process> servers = new ArrayList<>();
+		int port = 0;
+		for (int i = hops; i > 0; i--) {
+			port = port(start(servers, args[0], "s" + i, i == hops ? "-" : "s" + (i + 1), "" + port));
+		}
+		Chain chain = (Chain) LocateRegistry.getRegistry("127.0.0.1", port).lookup("s1");
+		Back back = null;
+		if (more.contains("back")) {
+			back = export(number -> {
+				Jis.event(2, number);
+				return 1;
+			}, args[0], "back");
+		}
+		Back call = back;
+		AtomicLong returned = new AtomicLong();
+		AtomicLong thrown = new AtomicLong();
+		List<Thread> all = new ArrayList<>();
+		long expected = hops + (back == null ? 0 : 1);
+		for (int i = 0; i < threads; i++) {
+			all.add(thread(more.contains("virtual"), () -> calls(chain, call, calls, expected, returned, thrown)));
+		}
+		for (Thread t : all) {
+			t.join();
+		}
+		int unsent = 0;
+		int broken = 0;
+		if (more.contains("broken")) {
+			unsent = unsent(chain);
+			try {
+				chain.die(number());
+			} catch (RemoteException e) {
+				broken++;
+			}
+		}
+		System.out.println("CALLS returned=" + returned + " thrown=" + thrown + " broken=" + broken + " unsent=" + unsent
+			+ " registry=" + 2 * hops);
+		System.out.println("END");
+		for (Process p : servers) {
+			p.getOutputStream().close();
+			p.waitFor();
+		}
+		System.exit(0);
+	}
+}
