@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SUB_BITS 5
-#define SUB (1u << SUB_BITS)
-
 struct stats {
 	const struct model *model;
 	enum stats_by by;
@@ -22,75 +19,12 @@ struct stats {
 	struct stats_summary summary;
 };
 
-/* Histogram ---------------------------------------------------------------------------------- */
-
-static uint32_t bucket_of(uint64_t ns)
-{
-	uint32_t power;
-
-	if (ns < SUB)
-		return (uint32_t)ns;
-	power = 63 - (uint32_t)__builtin_clzll(ns);
-	return (power - SUB_BITS + 1) * SUB + (uint32_t)(ns >> (power - SUB_BITS) & (SUB - 1));
-}
-
-static uint64_t bucket_middle(uint32_t bucket)
-{
-	uint32_t shift;
-
-	if (bucket < SUB)
-		return bucket;
-	shift = bucket / SUB - 1;
-	return ((uint64_t)(SUB + bucket % SUB) << shift) + ((1ull << shift) >> 1);
-}
-
-/* Makes room for bucket @b: as many again in its direction. */
-static int histogram_grow(struct stats_histogram *h, uint32_t b)
-{
-	uint32_t first = h->nr && h->first < b ? h->first : b, nr;
-	uint32_t end = h->nr && h->first + h->nr > b + 1 ? h->first + h->nr : b + 1;
-	uint64_t *grown;
-
-	if (h->nr && first < h->first)
-		first -= first < h->nr ? first : h->nr;
-	else if (h->nr)
-		end += h->nr;
-	nr = end - first;
-	grown = calloc(nr, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	if (h->nr)
-		memcpy(grown + (h->first - first), h->count, h->nr * sizeof(*grown));
-	free(h->count);
-	*h = (struct stats_histogram){grown, first, nr};
-	return 0;
-}
-
-static int histogram_add(struct stats_histogram *h, uint64_t ns)
-{
-	uint32_t b = bucket_of(ns);
-
-	if ((b < h->first || b - h->first >= h->nr) && histogram_grow(h, b))
-		return -ENOMEM;
-	h->count[b - h->first]++;
-	return 0;
-}
+/* Durations ---------------------------------------------------------------------------------- */
 
 uint64_t stats_percentile(const struct stats_line *line, double share)
 {
-	const struct stats_histogram *h = &line->histogram;
-	uint64_t n = line->calls - line->parts, rank = (uint64_t)ceil(share * (double)n), seen = 0;
-
-	for (uint32_t i = 0; i < h->nr; i++) {
-		uint64_t middle = bucket_middle(h->first + i);
-
-		seen += h->count[i];
-		if (h->count[i] && seen >= rank)
-			return middle < line->min   ? line->min
-			       : middle > line->max ? line->max
-						    : middle;
-	}
-	return line->max;
+	return histogram_percentile(&line->histogram, line->calls - line->parts, share, line->min,
+				    line->max);
 }
 
 double stats_mean(const struct stats_line *line)
@@ -366,7 +300,7 @@ void stats_free(struct stats *s)
 	for (uint32_t i = 0; i < s->nr; i++) {
 		free(s->lines[i].by_reason);
 		free(s->lines[i].own_by_reason);
-		free(s->lines[i].histogram.count);
+		histogram_free(&s->lines[i].histogram);
 	}
 	free(s->lines);
 	free(s->table);

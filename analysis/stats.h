@@ -3,13 +3,11 @@
  * Sums over calls: how many, how long, and where their time went, by method, by caller and callee,
  * by full context, by thread, or by values of the calls. A sink of the model; memory grows with
  * lines, not with calls.
- *
- * Durations are counted in a histogram of 32 buckets for each power of two, exact below 32 ns: a
- * percentile is the middle of its bucket, at most 1/64 (1.6 %) off what sorting would give.
  */
 #ifndef JIS_ANALYSIS_STATS_H
 #define JIS_ANALYSIS_STATS_H
 
+#include "histogram.h"
 #include "merger/model.h"
 
 enum stats_by {
@@ -19,12 +17,6 @@ enum stats_by {
 	STATS_BY_THREAD,
 	STATS_BY_ARGUMENT, /* of methods of which arguments are told */
 	STATS_BY_RECEIVER,
-};
-
-/* Durations in ns. */
-struct stats_histogram {
-	uint64_t *count; /* of buckets first to first + nr - 1 */
-	uint32_t first, nr;
 };
 
 struct stats_line {
@@ -53,7 +45,7 @@ struct stats_line {
 	/* Of whole calls, each for itself. */
 	uint64_t min, max;
 	unsigned __int128 sum, squares;
-	struct stats_histogram histogram;
+	struct histogram histogram;
 };
 
 struct stats_summary {

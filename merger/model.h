@@ -16,6 +16,7 @@
 
 #include "calls.h"
 #include "links.h"
+#include "remote.h"
 #include "trace/manifest.h"
 
 enum model_state_kind {
@@ -452,6 +453,9 @@ struct model_sink {
 	int (*call_end)(void *ctx, const struct model_call *call);
 	/* It is closed, or the recording ends. */
 	int (*connection)(void *ctx, const struct model_connection *connection);
+	/* A remote call of a selected thread, client or server, wholly within the window; in the
+	 * order in which they were complete, those without an other end behind them. */
+	int (*remote)(void *ctx, const struct model_remote_call *call);
 	int (*end)(void *ctx, const struct model_counts *counts);
 	void *ctx;
 	/* States come with reasons, and running ones end where a recorded system call begins or

@@ -219,9 +219,10 @@ struct jthread {
 	uint8_t state;	     /* virtual, not mounted: enum jthread_state */
 	bool virtual, started;
 
-	struct callstack *calls; /* virtual: its own; NULL: none yet */
-	uint64_t start_call;	 /* call in which it was started, 0: not known */
-	uint32_t start_context;	 /* ... and where that is */
+	struct remote_half *remote; /* ends of remote calls under way, innermost first */
+	struct callstack *calls;    /* virtual: its own; NULL: none yet */
+	uint64_t start_call;	    /* call in which it was started, 0: not known */
+	uint32_t start_context;	    /* ... and where that is */
 };
 
 /*
@@ -373,6 +374,7 @@ struct model {
 	const struct model_reason *wait_reason; /* of the state told last */
 	struct tasks *tasks;			/* NULL: none was told */
 	struct queues *queues;			/* the same */
+	struct remotes *remotes;		/* the same */
 	struct holds *holds;			/* the same */
 	struct class_waits *class_waits;	/* the same */
 	struct vthreads *vthreads;
@@ -384,7 +386,7 @@ struct model {
 	uint32_t nr_sinks;
 	struct callbacks on_state, on_cpu, on_wakeup, on_event, on_running, on_damage, on_wait,
 		on_steal, on_vstate, on_java_wait, on_task, on_link, on_connection, on_call_begin,
-		on_call_end;
+		on_call_end, on_remote;
 
 	struct trace *trace;
 	struct model_opening *opening;

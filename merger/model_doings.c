@@ -109,7 +109,7 @@ uint32_t safepoint_during(const struct model *m, uint32_t process, uint64_t begi
 /* The others --------------------------------------------------------------------------------- */
 
 /* "Class.method" of a method_def id, 0 not known. */
-static uint32_t method_name(struct model *m, uint32_t process, uint32_t id)
+uint32_t method_name(struct model *m, uint32_t process, uint32_t id)
 {
 	struct process_run *p = &m->runs[process];
 	char text[2 * JIS_STRING_MAX + 2];

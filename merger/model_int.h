@@ -259,6 +259,21 @@ void queue_event(struct model *m, const struct stream_cursor *c, uint32_t life, 
 void queues_lost(struct model *m, uint32_t process);
 void queues_fini(struct model *m);
 
+/* model_remote.c, model_remote_match.c: remote calls ------------------------------------------- */
+
+/* JIS_EV_rmi_*, of @j on @life, which may be NONE. */
+void remote_event(struct model *m, const struct stream_cursor *c, struct jthread *j, uint32_t life,
+		  uint64_t t);
+/* JIS_EV_rmi_connection, from the dictionary. */
+void remote_connection(struct model *m, uint32_t process, const struct jis_ev_rmi_connection *ev);
+/* What is under way of @j is told, with @why; with that of all threads it must be by the end. */
+void remote_dropped(struct model *m, struct jthread *j, enum model_remote_match why);
+/* Forgets it. */
+void remote_free(struct jthread *j);
+/* Tells of all that still wait for their other end. */
+void remotes_finish(struct model *m);
+void remotes_fini(struct model *m);
+
 /* model_holds.c: monitors that threads have -------------------------------------------------- */
 
 /* Records of class USER; those that tell of no monitor are passed over. To be called from the first
@@ -268,6 +283,8 @@ void holds_fini(struct model *m);
 
 /* model_doings.c: safepoints, heap, classes, code, allocations -------------------------------- */
 
+/* "Class.method" of a method_def, or 0. */
+uint32_t method_name(struct model *m, uint32_t process, uint32_t id);
 void doing_event(struct model *m, const struct stream_cursor *c, uint64_t t);
 /* Records of @life, or (NONE) of any thread of @process, are missing: was it told there that a
  * collection or a safepoint has ended? */
@@ -345,6 +362,7 @@ void conns_finish(struct model *m);
 
 /* @life, and the virtual thread on it. */
 struct model_who who_is(const struct model *m, uint32_t life);
+bool who_selected(const struct model *m, const struct model_who *who);
 void link_emit(struct model *m, const struct model_link *link);
 /* The wake-up @w of a wait the woken thread told of: its waker may give it what it waits for. */
 void link_wakeup(struct model *m, const struct model_wakeup *w);

@@ -531,6 +531,10 @@ void dict_event(struct model *m, const struct stream_cursor *c, uint64_t t)
 	case JIS_EV_stack_def:
 		stack_def(m, process, p);
 		break;
+	case JIS_EV_rmi_connection:
+		if (m->on_remote.nr)
+			remote_connection(m, process, p);
+		break;
 	case JIS_EV_traced_method:
 		traced_method_def(m, process, p);
 		break;

@@ -201,6 +201,7 @@ static void jthread_forget(struct model *m, struct jthread *j, uint64_t t)
 	waits_drop(m, j, t);
 	j->unseen = UNSEEN_ALL;
 	tasks_drop(j);
+	remote_dropped(m, j, MODEL_REMOTE_LOST);
 	j->pool = 0;
 	j->request = 0;
 	if (j->virtual && m->methods)
@@ -401,6 +402,7 @@ void jthread_end(struct model *m, struct jthread *j, uint64_t t)
 	if (j->waits)
 		model_error_count(m, MODEL_ERROR_DIED_WAITING);
 	waits_drop(m, j, t);
+	remote_dropped(m, j, MODEL_REMOTE_UNDER_WAY);
 	if (m->methods && j->virtual)
 		methods_ended_virtual(m, j, t);
 	else if (m->methods && j->on != NONE)
@@ -415,6 +417,7 @@ void jthread_free(struct model *m, struct jthread *j)
 	if (!j)
 		return;
 	tasks_drop(j);
+	remote_free(j);
 	callstack_free(j->calls);
 	while (j->waits) {
 		struct jwait *w = j->waits;
@@ -690,6 +693,21 @@ void jthread_event(struct model *m, const struct stream_cursor *c, uint64_t t)
 		if (j)
 			queue_event(m, c, life, t);
 		break;
+	case JIS_EV_rmi_invoke:
+	case JIS_EV_rmi_call:
+	case JIS_EV_rmi_send:
+	case JIS_EV_rmi_reply:
+	case JIS_EV_rmi_return:
+	case JIS_EV_rmi_serve:
+	case JIS_EV_rmi_dispatch:
+	case JIS_EV_rmi_result:
+	case JIS_EV_rmi_answer:
+		/* All begin with it. */
+		j = jthread_writes(m, process, ((const struct jis_ev_rmi_reply *)p)->java_tid, life,
+				   t);
+		if (j && m->on_remote.nr)
+			remote_event(m, c, j, life, t);
+		break;
 	case JIS_EV_wait_stack: {
 		const struct jis_ev_wait_stack *ev = p;
 
@@ -709,7 +727,10 @@ void jthreads_finish(struct model *m)
 
 		if (n->process != NONE && n->java)
 			waits_drop(m, n->java, m->info.end);
+		if (n->process != NONE && n->java)
+			remote_dropped(m, n->java, MODEL_REMOTE_UNDER_WAY);
 	}
+	remotes_finish(m);
 }
 
 void jthreads_fini(struct model *m)
@@ -727,6 +748,7 @@ void jthreads_fini(struct model *m)
 	free(m->runs);
 	tasks_fini(m);
 	queues_fini(m);
+	remotes_fini(m);
 	class_waits_fini(m);
 	holds_fini(m);
 }

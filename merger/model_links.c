@@ -48,7 +48,7 @@ struct model_who who_is(const struct model *m, uint32_t life)
 	return (struct model_who){life, j ? j->row : NONE};
 }
 
-static bool who_selected(const struct model *m, const struct model_who *who)
+bool who_selected(const struct model *m, const struct model_who *who)
 {
 	if (who->vthread != NONE)
 		return m->info.vthreads[who->vthread].selected;

@@ -23,6 +23,35 @@ check() { # NAME JAVA SOCKETS HOPS THREADS CALLS MORE...
 	"$JIS" dump -q "$TESTDIR/$name" >"$TESTDIR/$name.dump"
 	echo -n "$name: "
 	python3 "$CHECKERS/rmi_records.py" "$TESTDIR/$name.out" "$TESTDIR/$name.dump" "${options[@]}" || fail "$name"
+	"$JIS" rmi -q --json --internal "$TESTDIR/$name" >"$TESTDIR/$name.json"
+	python3 - "$TESTDIR/$name.out" "$TESTDIR/$name.json" <<'PY' || fail "$name: jis rmi"
+import json, sys
+said = next(line for line in open(sys.argv[1]) if line.startswith("CALLS "))
+said = {k: int(v) for k, v in (w.split("=") for w in said.split()[1:])}
+r, wrong = json.load(open(sys.argv[2])), 0
+def expect(what, got, want):
+    global wrong
+    if got != want:
+        wrong += 1
+        print(f"{what}: {got}, expected {want}")
+def of(name, field="calls", lines=r["lines"]):
+    return sum(l[field] for l in lines if l["method"].endswith(name))
+expect("calls and callbacks", of("Chain.call") + of("Back.back"), said["returned"])
+expect("thrown", (of("Chain.fail"), of("Chain.fail", "thrown")), (said["thrown"],) * 2)
+expect("never sent", (of("Chain.take"), r["matches"]["never sent"]), (said["unsent"],) * 2)
+expect("broken", (of("Chain.die", "failed"), r["matches"]["connection"]), (said["broken"],) * 2)
+registry = [l for l in r["lines"] if l["method"].startswith(("void rebind(", "java.rmi.Remote lookup("))]
+expect("of the registry", sum(l["calls"] for l in registry), said["registry"])
+expect("hidden by default", {l["internal"] for l in registry}, {True})
+expect("disagreements", (r["disagreements"], r["backward"]), (0, 0))
+expect("all", r["calls"], sum(r["matches"][k] for k in ("UID", "connection", "never sent")))
+for l in r["lines"]:
+    if l["whole"] == l["calls"]:
+        expect("the parts of " + l["method"], sum(l["parts"].values()), l["total"])
+chain = [(l["client"]["pid"], l["server"]["pid"]) for l in r["lines"] if l["method"].endswith("Chain.call")]
+expect("a chain", len(chain), len({a for a, _ in chain} | {b for _, b in chain}) - 1)
+sys.exit(wrong > 0)
+PY
 }
 n=0
 while read -r version java; do

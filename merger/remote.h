@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Remote calls (RMI) as the model tells of them: both ends of a call in one piece, where both were
+ * recorded, or one of them and why there is no other. docs/model.md says how they are matched.
+ */
+#ifndef JIS_MERGER_REMOTE_H
+#define JIS_MERGER_REMOTE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "links.h"
+
+/* Moments of a call, in the order in which they are; those of the server from SERVE to ANSWER. */
+enum model_remote_moment {
+	MODEL_REMOTE_INVOKE, /* client: the stub is called */
+	MODEL_REMOTE_CALL,   /* it has a connection, and writes what it passes */
+	MODEL_REMOTE_SEND,   /* all is written and sent */
+	MODEL_REMOTE_SERVE,  /* server: the first byte is there */
+	MODEL_REMOTE_DISPATCH,
+	MODEL_REMOTE_RESULT,
+	MODEL_REMOTE_ANSWER, /* the answer is written and sent */
+	MODEL_REMOTE_REPLY,  /* client: its first byte is there */
+	MODEL_REMOTE_RETURN,
+	MODEL_NR_REMOTE_MOMENTS
+};
+
+/* By what the two ends are known to be of one call, or why there is only one. */
+enum model_remote_match {
+	MODEL_REMOTE_BY_UID,	    /* they have the same UID: exact */
+	MODEL_REMOTE_BY_CONNECTION, /* no answer came: the same connection, and call on it */
+	MODEL_REMOTE_NOT_SENT,	    /* a client's: it failed before, or was given up */
+	MODEL_REMOTE_FAILED,	/* a client's: no answer; who should have served it is not known */
+	MODEL_REMOTE_UNDER_WAY, /* the recording ends, or its JVM has ended, in it */
+	MODEL_REMOTE_BEFORE,	/* it began before its thread was recorded */
+	MODEL_REMOTE_LOST,	/* records of its thread are missing */
+	MODEL_REMOTE_OTHER,	/* the other end is in no JVM that was recorded then */
+	MODEL_NR_REMOTE_MATCHES
+};
+
+/* An end of a call. */
+struct model_remote_end {
+	bool known;
+	uint32_t process;
+	struct model_who who;
+	uint64_t java_tid;
+	uint32_t connection, call; /* as in rmi_call; 0 not known */
+	uint32_t method; /* model_name(): Class.method, or an operation's text; 0 not known */
+	uint32_t result; /* enum jis_rmi_result; of a client that has returned, a server that
+			    has a result */
+};
+
+struct model_remote_call {
+	enum model_remote_match match;
+	struct model_remote_end client, server;
+	uint64_t at[MODEL_NR_REMOTE_MOMENTS]; /* ns; TIME_NONE: not known, or it did not come to it
+					       */
+	bool internal; /* to the registry, the activator or distributed garbage collection */
+	/* Both keys are known, and they do not say the same: UID against connection. */
+	bool disagrees;
+	int64_t object; /* the number of the object that is called; of a server also where internal
+			 */
+};
+
+/* "UID", "connection", "never sent", ... */
+const char *model_remote_match_name(enum model_remote_match match);
+/* "invoke", "call", ... */
+const char *model_remote_moment_name(enum model_remote_moment moment);
+
+#endif /* JIS_MERGER_REMOTE_H */
