@@ -30,6 +30,10 @@ enum model_link_kind {
 	MODEL_LINK_MESSAGE,
 	/* A queue: from the thread that put an object in to the one that took it out. */
 	MODEL_LINK_QUEUE,
+	/* A remote call: from the client, when it sends it, to the thread that serves it, when it
+	 * has its first byte; and its answer, back. Told when the call is over. */
+	MODEL_LINK_CALL,
+	MODEL_LINK_ANSWER,
 	MODEL_NR_LINKS
 };
 

@@ -456,6 +456,9 @@ struct model_sink {
 	/* A remote call of a selected thread, client or server, wholly within the window; in the
 	 * order in which they were complete, those without an other end behind them. */
 	int (*remote)(void *ctx, const struct model_remote_call *call);
+	/* An end of one is over, whatever is known of the other end: of that, and of the match,
+	 * there is nothing here. In time order. */
+	int (*remote_end)(void *ctx, const struct model_remote_call *call);
 	int (*end)(void *ctx, const struct model_counts *counts);
 	void *ctx;
 	/* States come with reasons, and running ones end where a recorded system call begins or

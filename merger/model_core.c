@@ -364,6 +364,7 @@ int model_begin(struct model *m, const struct model_sink *const *sinks, uint32_t
 		callback_add(&m->on_call_begin, s, s->call_begin);
 		callback_add(&m->on_call_end, s, s->call_end);
 		callback_add(&m->on_remote, s, s->remote);
+		callback_add(&m->on_remote_end, s, s->remote_end);
 		m->reasons |= s->wants_reasons || s->call_end;
 	}
 	if (m->on_call_begin.nr || m->on_call_end.nr)

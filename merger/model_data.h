@@ -386,7 +386,7 @@ struct model {
 	uint32_t nr_sinks;
 	struct callbacks on_state, on_cpu, on_wakeup, on_event, on_running, on_damage, on_wait,
 		on_steal, on_vstate, on_java_wait, on_task, on_link, on_connection, on_call_begin,
-		on_call_end, on_remote;
+		on_call_end, on_remote, on_remote_end;
 
 	struct trace *trace;
 	struct model_opening *opening;

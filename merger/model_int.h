@@ -261,6 +261,11 @@ void queues_fini(struct model *m);
 
 /* model_remote.c, model_remote_match.c: remote calls ------------------------------------------- */
 
+static inline bool remotes_wanted(const struct model *m)
+{
+	return m->on_remote.nr || m->on_remote_end.nr || m->on_link.nr;
+}
+
 /* JIS_EV_rmi_*, of @j on @life, which may be NONE. */
 void remote_event(struct model *m, const struct stream_cursor *c, struct jthread *j, uint32_t life,
 		  uint64_t t);

@@ -532,7 +532,7 @@ void dict_event(struct model *m, const struct stream_cursor *c, uint64_t t)
 		stack_def(m, process, p);
 		break;
 	case JIS_EV_rmi_connection:
-		if (m->on_remote.nr)
+		if (remotes_wanted(m))
 			remote_connection(m, process, p);
 		break;
 	case JIS_EV_traced_method:

@@ -705,7 +705,7 @@ void jthread_event(struct model *m, const struct stream_cursor *c, uint64_t t)
 		/* All begin with it. */
 		j = jthread_writes(m, process, ((const struct jis_ev_rmi_reply *)p)->java_tid, life,
 				   t);
-		if (j && m->on_remote.nr)
+		if (j && remotes_wanted(m))
 			remote_event(m, c, j, life, t);
 		break;
 	case JIS_EV_wait_stack: {

@@ -14,10 +14,11 @@
 const char *model_link_name(enum model_link_kind kind)
 {
 	static const char *const names[MODEL_NR_LINKS] = {
-		[MODEL_LINK_WAKEUP] = "wake-up",  [MODEL_LINK_MONITOR] = "monitor",
-		[MODEL_LINK_LOCK] = "lock",	  [MODEL_LINK_NOTIFY] = "notify",
-		[MODEL_LINK_UNPARK] = "unpark",	  [MODEL_LINK_SOCKET] = "socket",
-		[MODEL_LINK_MESSAGE] = "message", [MODEL_LINK_QUEUE] = "queue"};
+		[MODEL_LINK_WAKEUP] = "wake-up",   [MODEL_LINK_MONITOR] = "monitor",
+		[MODEL_LINK_LOCK] = "lock",	   [MODEL_LINK_NOTIFY] = "notify",
+		[MODEL_LINK_UNPARK] = "unpark",	   [MODEL_LINK_SOCKET] = "socket",
+		[MODEL_LINK_MESSAGE] = "message",  [MODEL_LINK_QUEUE] = "queue",
+		[MODEL_LINK_CALL] = "remote call", [MODEL_LINK_ANSWER] = "remote answer"};
 
 	return (unsigned int)kind < MODEL_NR_LINKS ? names[kind] : "?";
 }

@@ -196,6 +196,34 @@ static void tell(struct model *m, const struct model_remote_call *call)
 	}
 }
 
+static void tell_end(struct model *m, const struct remote_half *h)
+{
+	for (uint32_t i = 0; i < m->on_remote_end.nr && in_window(m, &h->call); i++) {
+		const struct model_sink *s = m->on_remote_end.sinks[i];
+		int err = s->remote_end(s->ctx, &h->call);
+
+		if (err && !m->error)
+			m->error = err;
+	}
+}
+
+static void tell_link(struct model *m, const struct model_remote_call *call,
+		      enum model_remote_moment from, const struct model_remote_end *sender,
+		      const struct model_remote_end *receiver)
+{
+	const struct model_link link = {
+		.kind = from == MODEL_REMOTE_SEND ? MODEL_LINK_CALL : MODEL_LINK_ANSWER,
+		.process = receiver->process,
+		.from = sender->who,
+		.to = receiver->who,
+		.begin = call->at[from],
+		.end = call->at[from + 1],
+	};
+
+	if (m->on_link.nr && link.begin != TIME_NONE && link.end != TIME_NONE)
+		link_emit(m, &link);
+}
+
 /* Both ends, in one piece. Takes them. */
 static void tell_both(struct model *m, struct remote_half *client, struct remote_half *server,
 		      enum model_remote_match match)
@@ -210,6 +238,8 @@ static void tell_both(struct model *m, struct remote_half *client, struct remote
 	call.object = call.at[MODEL_REMOTE_CALL] != TIME_NONE ? call.object : server->call.object;
 	call.disagrees = connections_match(m, client, server);
 	tell(m, &call);
+	tell_link(m, &call, MODEL_REMOTE_SEND, &call.client, &call.server);
+	tell_link(m, &call, MODEL_REMOTE_ANSWER, &call.server, &call.client);
 	half_free(m, client);
 	half_free(m, server);
 }
@@ -293,6 +323,7 @@ void remote_over(struct model *m, struct remote_half *h)
 	struct remotes *r = remotes_of(m);
 	struct remote_half *other = r ? *waiting_bucket(r, &h->uid) : NULL;
 
+	tell_end(m, h);
 	while (other && (other->server == h->server || !uid_equal(&other->uid, &h->uid)))
 		other = other->bucket;
 	if (h->client) {
@@ -312,6 +343,7 @@ void remote_failed(struct model *m, struct remote_half *h)
 	struct remote_half *server = s ? s->current : NULL;
 	int64_t number = (int64_t)h->call.client.call + (c ? c->offset : 0);
 
+	tell_end(m, h);
 	/* Where no call before was matched, the numbers of the two ends need not be the same. */
 	if (!server || server->client || (c->other && server->call.server.call != number)) {
 		tell_one(m, h, MODEL_REMOTE_FAILED);
@@ -328,6 +360,7 @@ void remote_failed(struct model *m, struct remote_half *h)
 void remote_ended(struct model *m, struct remote_half *h, enum model_remote_match why)
 {
 	h->outer = NULL;
+	tell_end(m, h);
 	/* The client may be still to find out that nobody answers. */
 	if (h->server && why == MODEL_REMOTE_UNDER_WAY && !h->client)
 		waiting_add(m, h, why);

@@ -107,6 +107,7 @@ static void sink_init(struct paraver *p)
 	p->sink.event = prv_event;
 	p->sink.vstate = prv_vstate;
 	p->sink.task = prv_task;
+	p->sink.remote_end = prv_remote;
 	p->sink.link = prv_link;
 	p->sink.call_begin = prv_call_begin;
 	p->sink.call_end = prv_call_end;

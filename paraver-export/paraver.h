@@ -67,6 +67,8 @@ enum paraver_type {
 	PARAVER_TYPE_ALLOCATION_SIZE = 77000049,
 	PARAVER_TYPE_COMPILED = 77000050,      /* method */
 	PARAVER_TYPE_COMPILED_SIZE = 77000051, /* bytes of code */
+	PARAVER_TYPE_REMOTE_CALL = 77000060,   /* method that is called in another JVM, 0 none */
+	PARAVER_TYPE_REMOTE_SERVED = 77000061, /* the same of a call that is served */
 	PARAVER_TYPE_MARKER = 77010000,	       /* + the marker's type, for types below 50000 */
 	PARAVER_TYPE_MARKER_HIGH = 77060000,   /* + order of first use, for other types */
 	PARAVER_TYPE_MARKER_REST = 77099999,   /* those for which no number was left */

@@ -77,7 +77,7 @@ static void value(FILE *f, uint32_t number, const char *label)
 static void write_names(const struct paraver *p, FILE *f)
 {
 	if (!p->used_span && !p->used_name && !p->used_exec && !p->used_object && !p->used_peer &&
-	    !p->used_task && !doings_named(p) && !p->used_lock_taken)
+	    !p->used_task && !doings_named(p) && !p->used_lock_taken && !p->used_remote)
 		return;
 	fputs("\nEVENT_TYPE\n", f);
 	if (p->used_span)
@@ -94,6 +94,9 @@ static void write_names(const struct paraver *p, FILE *f)
 	if (p->used_task)
 		fprintf(f, "0 %d Task of an executor\n0 %d Pool of the task\n", PARAVER_TYPE_TASK,
 			PARAVER_TYPE_POOL);
+	if (p->used_remote)
+		fprintf(f, "0 %d Remote method called\n0 %d Remote method served\n",
+			PARAVER_TYPE_REMOTE_CALL, PARAVER_TYPE_REMOTE_SERVED);
 	doings_named_types(p, f);
 	if (p->used_lock_taken)
 		fprintf(f, "0 %d Class of the lock or signal being taken over\n",

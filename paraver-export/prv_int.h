@@ -39,6 +39,7 @@ struct prv_row {
 	uint32_t first, nr;	 /* threads it is for: first in prv.order, how many */
 	uint64_t last_end;	 /* ns since the window's begin */
 	uint64_t last_taken;	 /* end of the last PARAVER_TYPE_SOCKET_FROM */
+	uint64_t last_called, last_served; /* the same of PARAVER_TYPE_REMOTE_* */
 };
 
 struct prv_task {
@@ -84,7 +85,7 @@ struct paraver {
 	uint32_t nr_high;
 	bool rest_used, used_gc, used_span, used_name, used_exec, used_phase;
 	bool used_run, used_object, used_owner, used_peer, used_mounted, used_pinned, used_call;
-	bool used_task, used_method;
+	bool used_task, used_method, used_remote;
 	bool used_doings[PARAVER_TYPE_COMPILED_SIZE - PARAVER_TYPE_SAFEPOINT + 1];
 	bool used_lock_taken, used_socket_taken, used_connection;
 	bool used_reasons[MODEL_NR_REASONS]; /* as states */
@@ -154,6 +155,7 @@ int prv_wakeup(void *ctx, const struct model_wakeup *w);
 int prv_event(void *ctx, const struct model_event *e);
 int prv_vstate(void *ctx, const struct model_vstate *s);
 int prv_task(void *ctx, const struct model_task *t);
+int prv_remote(void *ctx, const struct model_remote_call *call);
 /* A communication of no bandwidth; times from the window's begin. @cpu: of the sender. */
 int comm_line(struct paraver *p, uint32_t cpu, const struct prv_row *from, uint64_t begin,
 	      const struct prv_row *to, uint64_t end, uint64_t size, uint32_t tag);

@@ -60,11 +60,50 @@ int prv_link(void *ctx, const struct model_link *l)
 	if (from)
 		err = comm_line(p, 0, from, begin, to, end, l->bytes,
 				PARAVER_TAG_LINK + (uint32_t)l->kind);
-	if (err || l->kind == MODEL_LINK_MESSAGE || l->kind == MODEL_LINK_QUEUE)
+	if (err || l->kind == MODEL_LINK_MESSAGE || l->kind == MODEL_LINK_QUEUE ||
+	    l->kind == MODEL_LINK_CALL || l->kind == MODEL_LINK_ANSWER)
 		return err;
 	if (l->kind == MODEL_LINK_SOCKET)
 		return socket_taken(p, &p->rows[taker], giver, begin, end);
 	return lock_taken(p, l, to, begin, end);
+}
+
+/* One end of a remote call. Of one inside of another only the outer one's rest is shown. */
+static int remote_line(struct paraver *p, const struct model_remote_end *end, uint32_t type,
+		       uint64_t begin, uint64_t until)
+{
+	uint64_t *last;
+	uint32_t number;
+
+	/* A client does not know what the JDK's own calls call. */
+	if (!end->known || !end->method || begin == TIME_NONE || until == TIME_NONE ||
+	    !row_of_who(p, &end->who, &number))
+		return 0;
+	last = type == PARAVER_TYPE_REMOTE_CALL ? &p->rows[number].last_called
+						: &p->rows[number].last_served;
+	begin -= p->info->begin;
+	until -= p->info->begin;
+	if (begin < *last)
+		begin = *last;
+	if (until <= begin)
+		return 0;
+	*last = until;
+	p->used_remote = true;
+	return taken(p, &p->rows[number], type, end->method, begin, until);
+}
+
+int prv_remote(void *ctx, const struct model_remote_call *call)
+{
+	struct paraver *p = ctx;
+	const uint64_t *at = call->at;
+	uint64_t begin = at[MODEL_REMOTE_INVOKE] != TIME_NONE ? at[MODEL_REMOTE_INVOKE]
+							      : at[MODEL_REMOTE_CALL];
+	int err = remote_line(p, &call->client, PARAVER_TYPE_REMOTE_CALL, begin,
+			      at[MODEL_REMOTE_RETURN]);
+
+	return err ? err
+		   : remote_line(p, &call->server, PARAVER_TYPE_REMOTE_SERVED,
+				 at[MODEL_REMOTE_SERVE], at[MODEL_REMOTE_ANSWER]);
 }
 
 void links_types(const struct paraver *p, FILE *f)

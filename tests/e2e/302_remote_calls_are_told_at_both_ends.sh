@@ -23,8 +23,11 @@ check() { # NAME JAVA SOCKETS HOPS THREADS CALLS MORE...
 	"$JIS" dump -q "$TESTDIR/$name" >"$TESTDIR/$name.dump"
 	echo -n "$name: "
 	python3 "$CHECKERS/rmi_records.py" "$TESTDIR/$name.out" "$TESTDIR/$name.dump" "${options[@]}" || fail "$name"
+	"$JIS" export paraver -q "$TESTDIR/$name" -o "$TESTDIR/$name.prv"
+	python3 "$CHECKERS/prv_check.py" --contradictions "$TESTDIR/$name.prv" || fail "$name: the Paraver files break a rule"
+	"$JIS" report -q --json "$TESTDIR/$name" >"$TESTDIR/$name.report"
 	"$JIS" rmi -q --json --internal "$TESTDIR/$name" >"$TESTDIR/$name.json"
-	python3 - "$TESTDIR/$name.out" "$TESTDIR/$name.json" <<'PY' || fail "$name: jis rmi"
+	python3 - "$TESTDIR/$name.out" "$TESTDIR/$name.json" "$TESTDIR/$name.report" "$TESTDIR/$name.prv" <<'PY' || fail "$name: jis rmi"
 import json, sys
 said = next(line for line in open(sys.argv[1]) if line.startswith("CALLS "))
 said = {k: int(v) for k, v in (w.split("=") for w in said.split()[1:])}
@@ -48,6 +51,16 @@ expect("all", r["calls"], sum(r["matches"][k] for k in ("UID", "connection", "ne
 for l in r["lines"]:
     if l["whole"] == l["calls"]:
         expect("the parts of " + l["method"], sum(l["parts"].values()), l["total"])
+links = json.load(open(sys.argv[3]))["links"]["kinds"]
+both = r["matches"]["UID"]
+expect("links", (links["remote call"]["count"] - r["matches"]["connection"], links["remote answer"]["count"]), (both, both))
+lines = [line.rstrip().split(":") for line in open(sys.argv[4]) if line[0] in "23"]
+arrows = {t: sum(l[0] == "3" and l[-1] == t for l in lines) for t in ("18", "19")}
+expect("arrows", arrows, {"18": both + r["matches"]["connection"], "19": both})
+served = sum(l[i] == "77000061" and l[i + 1] != "0" for l in lines if l[0] == "2" for i in range(6, len(l), 2))
+expect("calls served", served, both)
+called = sum(l[i] == "77000060" and l[i + 1] != "0" for l in lines if l[0] == "2" for i in range(6, len(l), 2))
+expect("calls of stubs", called, r["calls"] - r["internal"] - r["matches"]["never sent"])
 chain = [(l["client"]["pid"], l["server"]["pid"]) for l in r["lines"] if l["method"].endswith("Chain.call")]
 expect("a chain", len(chain), len({a for a, _ in chain} | {b for _, b in chain}) - 1)
 sys.exit(wrong > 0)
