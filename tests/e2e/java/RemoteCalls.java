@@ -39,7 +39,9 @@ import jis.Jis;
  * <p>Arguments: SOCKETS HOPS THREADS CALLS [virtual] [back] [broken]. SOCKETS: tcp, ssl or unix. The program starts HOPS
  * further JVMs like itself: each calls the next one, the last one with "back" the client. THREADS threads make CALLS calls
  * each, and now and then one that throws; with "broken" then some that cannot be sent, and some whose server dies in them.
- * The last one has the registry. Properties: java, the command that runs a JVM; sockets, a directory. Output: "CALLS returned=N thrown=N broken=N unsent=N registry=N" over all JVMs, "END".
+ * The last one has the registry. Properties: java, the command
+ * that runs a JVM; sockets, a directory; wait: it makes some calls, says "SERVERS PID...", the last one first, and "READY", and goes on
+ * after a line. Output, without those calls: "CALLS returned=N thrown=N broken=N unsent=N registry=N" over all JVMs, "END".
  */
 public final class RemoteCalls {
 	private static final int THROW_EVERY = 20;
@@ -336,6 +338,17 @@ public final class RemoteCalls {
 			}, args[0], "back");
 		}
 		Back call = back;
+		if (Boolean.getBoolean("wait")) { // with calls, and connections, before there is an agent
+			for (int i = 0; i < 5; i++) {
+				chain.call(number(), back);
+			}
+			StringBuilder pids = new StringBuilder("SERVERS");
+			for (Process p : servers) {
+				pids.append(' ').append(p.pid());
+			}
+			System.out.println(pids);
+			Waits.ready();
+		}
 		AtomicLong returned = new AtomicLong();
 		AtomicLong thrown = new AtomicLong();
 		List<Thread> all = new ArrayList<>();
