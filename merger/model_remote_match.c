@@ -181,6 +181,9 @@ static bool in_window(const struct model *m, const struct model_remote_call *cal
 		if (call->at[i] != TIME_NONE &&
 		    (call->at[i] < m->info.begin || call->at[i] > m->info.end))
 			return false;
+	/* Also those of threads that the tables do not know. */
+	if (!m->options.thread && !m->options.process)
+		return true;
 	return (call->client.known && who_selected(m, &call->client.who)) ||
 	       (call->server.known && who_selected(m, &call->server.who));
 }
