@@ -7,17 +7,19 @@
 . "$(dirname "$0")/lib_jdks.sh"
 need_root
 
-"$(dirname "$(readlink -f "$REAL_JAVA")")/keytool" -genkeypair -alias jis -keyalg EC -dname CN=127.0.0.1 -ext SAN=ip:127.0.0.1 -validity 100 \
-	-storetype PKCS12 -keystore "$TESTDIR/keys" -storepass password >"$TESTDIR/keytool.out" 2>&1 ||
+"$(dirname "$(readlink -f "$REAL_JAVA")")/keytool" -genkeypair -alias jis -keyalg EC -dname CN=127.0.0.1 \
+	-ext SAN=ip:127.0.0.1 -validity 100 -storetype PKCS12 -keystore "$TESTDIR/keys" -storepass password >"$TESTDIR/keytool.out" 2>&1 ||
 	{ cat "$TESTDIR/keytool.out"; fail "keytool"; }
 store=(keyStore="$TESTDIR/keys" keyStorePassword=password trustStore="$TESTDIR/keys" trustStorePassword=password)
 
+# VFORK: the helper that a JDK starts processes by does not run outside of its root.
 check() { # NAME JAVA SOCKETS HOPS THREADS CALLS MORE...
 	local name=$1 java=$2 options=()
 	shift 2
 	[ "$1" != unix ] || options=(--no-addresses)
 	"${RECORD[@]}" -q -o "$TESTDIR/$name" -- "$java" -Djava="$java" -Djava.rmi.server.hostname=127.0.0.1 \
-		-Dsockets="$TESTDIR" "${store[@]/#/-Djavax.net.ssl.}" -cp "$CLASSES:$MARKERS" RemoteCalls "$@" \
+		-Djdk.lang.Process.launchMechanism=VFORK -Dsockets="$TESTDIR" "${store[@]/#/-Djavax.net.ssl.}" \
+		-cp "$CLASSES:$MARKERS" RemoteCalls "$@" \
 		>"$TESTDIR/$name.out" 2>"$TESTDIR/$name.err" || { cat "$TESTDIR/$name.err"; fail "$name: exit status $?"; }
 	grep -q '^END$' "$TESTDIR/$name.out" || { cat "$TESTDIR/$name.err"; fail "$name: the program did not end"; }
 	"$JIS" dump -q "$TESTDIR/$name" >"$TESTDIR/$name.dump"
