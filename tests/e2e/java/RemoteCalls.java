@@ -36,9 +36,10 @@ import jis.Jis;
  * Remote calls that say themselves which they are: each passes a number of its own, and both ends tell it by a marker, the
  * client (type 1) before it calls, the server (type 2) in the method that is called.
  *
- * <p>Arguments: SOCKETS HOPS THREADS CALLS [virtual] [back] [broken]. SOCKETS: tcp, ssl or unix. The program starts HOPS
+ * <p>Arguments: SOCKETS HOPS THREADS CALLS [virtual] [back] [broken] [time]. SOCKETS: tcp, ssl or unix. The program starts HOPS
  * further JVMs like itself: each calls the next one, the last one with "back" the client. THREADS threads make CALLS calls
- * each, and now and then one that throws; with "broken" then some that cannot be sent, and some whose server dies in them.
+ * each, and now and then one that throws; with "broken" then some that cannot be sent, and some whose server dies in them; with
+ * "time" at first some to be timed: "MEAN NS".
  * The last one has the registry. Properties: java, the command
  * that runs a JVM; sockets, a directory; wait: it makes some calls, says "SERVERS PID...", the last one first, and "READY", and goes on
  * after a line. Output, without those calls: "CALLS returned=N thrown=N broken=N unsent=N registry=N" over all JVMs, "END".
@@ -303,6 +304,18 @@ public final class RemoteCalls {
 		}
 	}
 
+	/** Says how long a call of the whole chain takes, on average of the second half of so many. */
+	private static void time(Chain chain, int calls) throws RemoteException {
+		long begun = 0;
+		for (int i = 0; i < calls; i++) {
+			if (i == calls / 2) {
+				begun = System.nanoTime();
+			}
+			chain.call(i, null);
+		}
+		System.out.println("MEAN " + (System.nanoTime() - begun) / (calls - calls / 2));
+	}
+
 	private static int unsent(Chain chain) throws RemoteException {
 		int n = 0;
 		for (int i = 0; i < 3; i++) {
@@ -353,6 +366,9 @@ public final class RemoteCalls {
 		AtomicLong thrown = new AtomicLong();
 		List<Thread> all = new ArrayList<>();
 		long expected = hops + (back == null ? 0 : 1);
+		if (more.contains("time")) {
+			time(chain, calls);
+		}
 		for (int i = 0; i < threads; i++) {
 			all.add(thread(more.contains("virtual"), () -> calls(chain, call, calls, expected, returned, thrown)));
 		}
