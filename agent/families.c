@@ -8,6 +8,7 @@
 #include "families.h"
 #include "methods.h"
 #include "rmi.h"
+#include "tasks.h"
 #include "vmlog.h"
 #include "waits.h"
 
@@ -267,6 +268,7 @@ void families_forget(JNIEnv *env)
 {
 	objects_forget(env);
 	tasks_forget();
+	pools_forget(env);
 	stacks_forget();
 	peers_forget();
 	rmi_connections_forget(env);

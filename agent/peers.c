@@ -207,4 +207,42 @@ void current_put(JNIEnv *env, struct current *current)
 {
 	if (current->thread)
 		(*env)->DeleteLocalRef(env, current->thread);
+	current->thread = NULL;
+}
+
+/* Asked once a thread, by the class: what carries is of one of the JDK's own. Others may be told to
+ * by a mount, of a scheduler that a program has put in. */
+static void carries_ask(JNIEnv *env, const struct current *current)
+{
+	static const char carrier[] = "jdk.internal.misc.CarrierThread";
+	__u32 unasked = CARRIES_UNASKED, found = CARRIES_NOT;
+	char name[NAME_UTF8_MAX];
+	jclass class;
+
+	if (agent.vm_version >= 21) {
+		class = (*env)->GetObjectClass(env, current->thread);
+		if (!class)
+			return;
+		if (class_name_text(class, name) == sizeof(carrier) - 1 &&
+		    !memcmp(name, carrier, sizeof(carrier) - 1))
+			found = CARRIES;
+		(*env)->DeleteLocalRef(env, class);
+	}
+	__atomic_compare_exchange_n(&current->peer->carries, &unasked, found, 0, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
+}
+
+void current_number(JNIEnv *env, struct current *out)
+{
+	struct peer *peer = peer_self(env);
+
+	if (peer && __atomic_load_n(&peer->carries, __ATOMIC_RELAXED) == CARRIES_NOT) {
+		*out = (struct current){NULL, peer->java_tid, peer, 0};
+		return;
+	}
+	current_get(env, out);
+	if (peer && out->thread && !out->is_virtual &&
+	    __atomic_load_n(&peer->carries, __ATOMIC_RELAXED) == CARRIES_UNASKED)
+		carries_ask(env, out);
+	current_put(env, out);
 }

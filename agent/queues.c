@@ -79,8 +79,7 @@ static void passed_get(JNIEnv *env, jobject queue, jobject item, struct passed *
 {
 	struct current current;
 
-	current_get(env, &current);
-	current_put(env, &current);
+	current_number(env, &current);
 	out->java_tid = current.java_tid;
 	object_describe(env, item, &out->item);
 	object_describe(env, queue, &out->queue);

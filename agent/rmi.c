@@ -285,8 +285,7 @@ JNIEXPORT void JNICALL PROBE(rmiInput)(JNIEnv *env, jclass class, jobject call)
 	call_connection(env, call, &on);
 	if (on.server)
 		goto out;
-	current_get(env, &current);
-	current_put(env, &current);
+	current_number(env, &current);
 	record = (struct jis_ev_rmi_reply){current.java_tid, on.id, on.call};
 	agent_write(JIS_EV_rmi_reply, &record, sizeof(record));
 out:

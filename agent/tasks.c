@@ -10,10 +10,11 @@
  */
 #include <stdlib.h>
 
-#include "waits.h"
+#include "tasks.h"
 
 #define PROBE(name) Java_java_lang_JProbe_00024_##name
-#define CONCURRENT "java/util/concurrent/"
+
+#define QUEUE INT32_MIN
 
 enum worker_forks { WORKER_UNASKED, WORKER_FORKS_NOT, WORKER_FORKS, WORKER_CARRIES };
 
@@ -22,59 +23,22 @@ static struct map_entry worker_entries[WORKERS_MAX];
 static struct map workers = MAP_INITIALIZER(worker_entries);
 
 /* Global references and what is in their classes; NULL: this JVM has it not. */
-static jclass pool_class, worker_class, linked_class, array_class, delayed_class, priority_class,
-	synchronous_class, deque_class, atomic_class;
-static jfieldID pool_queue, worker_task, linked_count, array_count, delayed_size, priority_size,
-	deque_count, atomic_value;
+static jclass worker_class;
+static jfieldID worker_task;
 /* Of ForkJoinPool and what is found when it is first used. */
 static jclass fork_thread_class, async_class, adapted_class[6], runner_class, bound_class;
 static jfieldID fork_thread_pool, execute_runnable, action_runnable, runner_executor,
 	bound_executor;
+static struct foreign foreign_tasks = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static jobject scheduler; /* of virtual threads: its tasks are their continuations */
 
 /* Classes and fields ------------------------------------------------------------------------- */
 
-static jclass class_find(JNIEnv *env, const char *name)
-{
-	jclass class = (*env)->FindClass(env, name), global = NULL;
-
-	exception_clear(env);
-	if (class) {
-		global = (*env)->NewGlobalRef(env, class);
-		(*env)->DeleteLocalRef(env, class);
-	}
-	return global;
-}
-
-static jfieldID field_find(JNIEnv *env, jclass class, const char *name, const char *type)
-{
-	jfieldID field = class ? (*env)->GetFieldID(env, class, name, type) : NULL;
-
-	exception_clear(env);
-	return field;
-}
-
 /* Only classes whose initialisation does nothing: ForkJoinPool's reads the program's properties. */
 static void classes_find(JNIEnv *env)
 {
-	pool_class = class_find(env, CONCURRENT "ThreadPoolExecutor");
-	pool_queue = field_find(env, pool_class, "workQueue", "L" CONCURRENT "BlockingQueue;");
 	worker_class = class_find(env, CONCURRENT "ThreadPoolExecutor$Worker");
 	worker_task = field_find(env, worker_class, "firstTask", "Ljava/lang/Runnable;");
-	atomic_class = class_find(env, CONCURRENT "atomic/AtomicInteger");
-	atomic_value = field_find(env, atomic_class, "value", "I");
-	linked_class = class_find(env, CONCURRENT "LinkedBlockingQueue");
-	linked_count =
-		field_find(env, linked_class, "count", "L" CONCURRENT "atomic/AtomicInteger;");
-	array_class = class_find(env, CONCURRENT "ArrayBlockingQueue");
-	array_count = field_find(env, array_class, "count", "I");
-	deque_class = class_find(env, CONCURRENT "LinkedBlockingDeque");
-	deque_count = field_find(env, deque_class, "count", "I");
-	priority_class = class_find(env, CONCURRENT "PriorityBlockingQueue");
-	priority_size = field_find(env, priority_class, "size", "I");
-	delayed_class = class_find(env, CONCURRENT "ScheduledThreadPoolExecutor$DelayedWorkQueue");
-	delayed_size = field_find(env, delayed_class, "size", "I");
-	synchronous_class = class_find(env, CONCURRENT "SynchronousQueue");
 	if (agent.vm_version < 21)
 		return;
 	runner_class = class_find(env, CONCURRENT "ThreadPerTaskExecutor$TaskRunner");
@@ -110,79 +74,11 @@ static void fork_classes_find(JNIEnv *env)
 	__atomic_store_n(&found, 1, __ATOMIC_RELEASE);
 }
 
-/* A field of a class of the program, which may be there several times. */
-struct foreign_field {
-	jweak class;
-	jfieldID field;
-};
-
-#define FOREIGN_MAX 16u
-
-struct foreign {
-	struct foreign_field fields[FOREIGN_MAX];
-	unsigned int nr;
-	pthread_mutex_t lock; /* writers' */
-};
-
-static struct foreign foreign_queues = {.lock = PTHREAD_MUTEX_INITIALIZER};
-static struct foreign foreign_tasks = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static void foreign_add(JNIEnv *env, struct foreign *f, jclass class, jfieldID field)
-{
-	jweak weak = NULL;
-
-	if (__atomic_load_n(&f->nr, __ATOMIC_RELAXED) < FOREIGN_MAX)
-		weak = (*env)->NewWeakGlobalRef(env, class);
-	exception_clear(env);
-	if (!weak)
-		return;
-	pthread_mutex_lock(&f->lock);
-	if (f->nr < FOREIGN_MAX) {
-		f->fields[f->nr] = (struct foreign_field){weak, field};
-		__atomic_store_n(&f->nr, f->nr + 1, __ATOMIC_RELEASE);
-		weak = NULL;
-	}
-	pthread_mutex_unlock(&f->lock);
-	if (weak)
-		(*env)->DeleteWeakGlobalRef(env, weak);
-}
-
-/* The field of @object, NULL: it has none. Those that were first are found fast. */
-static jfieldID foreign_field(JNIEnv *env, struct foreign *f, jobject object, const char *name,
-			      const char *type)
-{
-	unsigned int i, n = __atomic_load_n(&f->nr, __ATOMIC_ACQUIRE);
-	jclass class = (*env)->GetObjectClass(env, object);
-	jfieldID field = NULL;
-
-	for (i = 0; i < n; i++)
-		if ((*env)->IsSameObject(env, f->fields[i].class, class))
-			break;
-	if (i < n) {
-		field = f->fields[i].field;
-	} else if (class) {
-		field = field_find(env, class, name, type);
-		foreign_add(env, f, class, field);
-	}
-	if (class)
-		(*env)->DeleteLocalRef(env, class);
-	return field;
-}
-
-static jobject object_of(JNIEnv *env, jobject object, jfieldID field)
-{
-	return object && field ? (*env)->GetObjectField(env, object, field) : NULL;
-}
-
-static int is(JNIEnv *env, jobject object, jclass class)
-{
-	return class && (*env)->IsInstanceOf(env, object, class);
-}
-
 int tasks_enable(JNIEnv *env)
 {
-	if (!pool_class)
+	if (!worker_class)
 		classes_find(env);
+	pools_enable(env);
 	vthread_class_find(env);
 	return objects_enable(env);
 }
@@ -196,76 +92,26 @@ void tasks_forget(void)
 			free((void *)(uintptr_t)map_take(&workers, worker_entries[i].key));
 }
 
-/* Queues ------------------------------------------------------------------------------------- */
-
-static __s32 linked_length(JNIEnv *env, jobject queue)
-{
-	jobject count = object_of(env, queue, linked_count);
-	__s32 n = -1;
-
-	if (count) {
-		n = atomic_value ? (*env)->GetIntField(env, count, atomic_value) : -1;
-		(*env)->DeleteLocalRef(env, count);
-	}
-	return n;
-}
-
-/* As its own field has it at this moment: size() would be code of the program, and may lock. */
-static __s32 queue_length(JNIEnv *env, jobject queue)
-{
-	const struct {
-		jclass class;
-		jfieldID field;
-	} known[] = {{delayed_class, delayed_size},
-		     {array_class, array_count},
-		     {deque_class, deque_count},
-		     {priority_class, priority_size}};
-	unsigned int i;
-
-	if (is(env, queue, linked_class))
-		return linked_length(env, queue);
-	if (is(env, queue, synchronous_class))
-		return 0;
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (known[i].field && is(env, queue, known[i].class))
-			return (*env)->GetIntField(env, queue, known[i].field);
-	return -1;
-}
-
-/* Tasks that wait in the queue of @pool; -1 not known. */
-static __s32 queued_of(JNIEnv *env, jobject pool)
-{
-	jfieldID field = is(env, pool, pool_class)
-				 ? pool_queue
-				 : foreign_field(env, &foreign_queues, pool, "workQueue",
-						 "L" CONCURRENT "BlockingQueue;");
-	jobject queue = object_of(env, pool, field);
-	__s32 n = -1;
-
-	if (queue) {
-		n = queue_length(env, queue);
-		(*env)->DeleteLocalRef(env, queue);
-	}
-	return n;
-}
-
 /* Submissions -------------------------------------------------------------------------------- */
 
+/* @queued: unless that is to be asked for, QUEUE. */
 static void submit_tell(JNIEnv *env, jobject pool, jobject task, __s32 queued)
 {
 	struct jis_ev_task_submit record = {.queued = queued};
+	struct pool_told told;
 	struct current current;
 	struct object what;
 
-	current_get(env, &current);
-	current_put(env, &current);
+	current_number(env, &current);
 	record.java_tid = current.java_tid;
 	object_describe(env, task, &what);
 	record.class_name = what.class_name;
 	record.hash = what.hash;
-	object_describe(env, pool, &what);
-	record.pool_class = what.class_name;
-	record.pool_hash = what.hash;
+	pool_get(env, pool, current.peer ? &current.peer->worker.pool_hint : NULL, &told);
+	record.pool_class = told.class_name;
+	record.pool_hash = told.hash;
+	if (queued == QUEUE)
+		record.queued = told.queued;
 	agent_write(JIS_EV_task_submit, &record, sizeof(record));
 }
 
@@ -278,7 +124,7 @@ JNIEXPORT void JNICALL PROBE(taskSubmit)(JNIEnv *env, jclass class, jobject pool
 {
 	if (!pool || !task || !enter_for(JIS_EV_task_submit))
 		return;
-	submit_tell(env, pool, task, queued_of(env, pool));
+	submit_tell(env, pool, task, QUEUE);
 	agent_leave();
 }
 
@@ -299,8 +145,7 @@ JNIEXPORT void JNICALL PROBE(taskReject)(JNIEnv *env, jclass class, jobject pool
 
 	if (!pool || !task || !enter_for(JIS_EV_task_reject))
 		return;
-	current_get(env, &current);
-	current_put(env, &current);
+	current_number(env, &current);
 	record.java_tid = current.java_tid;
 	object_describe(env, task, &what);
 	record.class_name = what.class_name;
@@ -453,9 +298,12 @@ static void task_begins(JNIEnv *env, struct worker *worker, __u64 java_tid, jobj
 			jobject task)
 {
 	struct jis_ev_task_begin record = {.java_tid = java_tid};
+	struct pool_told told;
 	struct object what;
 
-	worker_pool(env, worker, pool);
+	pool_get(env, pool, &worker->pool_hint, &told);
+	worker->pool_class = told.class_name;
+	worker->pool_hash = told.hash;
 	object_describe(env, task, &what);
 	worker->task_class = what.class_name;
 	worker->task_hash = what.hash;
@@ -464,7 +312,7 @@ static void task_begins(JNIEnv *env, struct worker *worker, __u64 java_tid, jobj
 	record.hash = what.hash;
 	record.pool_class = worker->pool_class;
 	record.pool_hash = worker->pool_hash;
-	record.queued = queued_of(env, pool);
+	record.queued = told.queued;
 	agent_write(JIS_EV_task_begin, &record, sizeof(record));
 	worker_tell(worker, java_tid);
 }
@@ -536,6 +384,7 @@ JNIEXPORT void JNICALL PROBE(workerTask)(JNIEnv *env, jclass class, jobject task
 
 	if (!worker)
 		return;
+	/* getTask() and beforeExecute() both tell of it. */
 	if (!worker->open)
 		task_begins(env, worker, current.java_tid, pool, task);
 	agent_leave();
@@ -651,8 +500,7 @@ void task_fork_ends(JNIEnv *env, jobject task)
 
 	if (!peers_are_complete() || carries(env))
 		return;
-	current_get(env, &current);
-	current_put(env, &current);
+	current_number(env, &current);
 	end_tell(env, current.java_tid, task);
 }
 
@@ -688,8 +536,7 @@ JNIEXPORT void JNICALL PROBE(runnerBegin)(JNIEnv *env, jclass class, jobject tas
 
 	if (!pool || !enter_for(JIS_EV_task_begin))
 		return;
-	current_get(env, &current);
-	current_put(env, &current);
+	current_number(env, &current);
 	object_describe(env, pool, &what);
 	run_tell(env, current.java_tid, task, what.class_name, what.hash);
 	agent_leave();
@@ -702,8 +549,7 @@ JNIEXPORT void JNICALL PROBE(runnerEnd)(JNIEnv *env, jclass class, jobject task)
 	if (!task || (!is(env, task, bound_class) && !is(env, task, runner_class)) ||
 	    !enter_for(JIS_EV_task_end))
 		return;
-	current_get(env, &current);
-	current_put(env, &current);
+	current_number(env, &current);
 	end_tell(env, current.java_tid, task);
 	agent_leave();
 }

@@ -106,8 +106,10 @@ static void mount_note(JNIEnv *env, jthread thread, int mounted)
 		return;
 	record.java_tid = java_tid_of(env, thread);
 	peer = peer_self(env);
-	if (peer)
+	if (peer) {
+		__atomic_store_n(&peer->carries, CARRIES, __ATOMIC_RELAXED);
 		__atomic_store_n(&peer->carried, mounted ? record.java_tid : 0, __ATOMIC_RELAXED);
+	}
 	library_switch(record.java_tid, mounted);
 	agent_write(mounted ? JIS_EV_vthread_mount : JIS_EV_vthread_unmount, &record,
 		    sizeof(record));
@@ -209,6 +211,7 @@ static void carried_announce(JNIEnv *env, carried_function function, jthread car
 	if (!peer || function(agent.jvmti, carrier, &thread) || !thread)
 		return;
 	java_tid = java_tid_of(env, thread);
+	__atomic_store_n(&peer->carries, CARRIES, __ATOMIC_RELAXED);
 	__atomic_store_n(&peer->carried, java_tid, __ATOMIC_RELAXED);
 	vthread_announce(env, thread, java_tid, peer->tid, JIS_JTHREAD_RUNNING);
 }

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Executors: their names, and how many tasks wait in their queues. Each is looked at once and then
+ * known again by a weak reference, of which a thread remembers where it found its last one: to ask
+ * the JVM for class, hash and queue takes ten times as long. A pool's queue stays the same.
+ */
+#include "tasks.h"
+
+#define POOLS_MAX 64u
+#define POOLS_TRIED 8u /* a thread that has another one each time looks at no more */
+
+/* Global references and what is in their classes; NULL: this JVM has it not. */
+static jclass pool_class, linked_class, array_class, delayed_class, priority_class,
+	synchronous_class, deque_class, atomic_class;
+static jfieldID pool_queue, linked_count, array_count, delayed_size, priority_size, deque_count,
+	atomic_value;
+
+static struct foreign foreign_queues = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Written once, under the lock, before they are counted. */
+static struct pool {
+	jweak object;
+	jweak counted; /* what has @field, the number of tasks; NULL: that is @told.queued */
+	jfieldID field;
+	struct pool_told told;
+} pools[POOLS_MAX];
+static unsigned int nr_pools;
+static pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Classes and fields ------------------------------------------------------------------------- */
+
+jclass class_find(JNIEnv *env, const char *name)
+{
+	jclass class = (*env)->FindClass(env, name), global = NULL;
+
+	exception_clear(env);
+	if (class) {
+		global = (*env)->NewGlobalRef(env, class);
+		(*env)->DeleteLocalRef(env, class);
+	}
+	return global;
+}
+
+jfieldID field_find(JNIEnv *env, jclass class, const char *name, const char *type)
+{
+	jfieldID field = class ? (*env)->GetFieldID(env, class, name, type) : NULL;
+
+	exception_clear(env);
+	return field;
+}
+
+static void foreign_add(JNIEnv *env, struct foreign *f, jclass class, jfieldID field)
+{
+	jweak weak = NULL;
+
+	if (__atomic_load_n(&f->nr, __ATOMIC_RELAXED) < FOREIGN_MAX)
+		weak = (*env)->NewWeakGlobalRef(env, class);
+	exception_clear(env);
+	if (!weak)
+		return;
+	pthread_mutex_lock(&f->lock);
+	if (f->nr < FOREIGN_MAX) {
+		f->fields[f->nr] = (struct foreign_field){weak, field};
+		__atomic_store_n(&f->nr, f->nr + 1, __ATOMIC_RELEASE);
+		weak = NULL;
+	}
+	pthread_mutex_unlock(&f->lock);
+	if (weak)
+		(*env)->DeleteWeakGlobalRef(env, weak);
+}
+
+jfieldID foreign_field(JNIEnv *env, struct foreign *f, jobject object, const char *name,
+		       const char *type)
+{
+	unsigned int i, n = __atomic_load_n(&f->nr, __ATOMIC_ACQUIRE);
+	jclass class = (*env)->GetObjectClass(env, object);
+	jfieldID field = NULL;
+
+	for (i = 0; i < n; i++)
+		if ((*env)->IsSameObject(env, f->fields[i].class, class))
+			break;
+	if (i < n) {
+		field = f->fields[i].field;
+	} else if (class) {
+		field = field_find(env, class, name, type);
+		foreign_add(env, f, class, field);
+	}
+	if (class)
+		(*env)->DeleteLocalRef(env, class);
+	return field;
+}
+
+jobject object_of(JNIEnv *env, jobject object, jfieldID field)
+{
+	return object && field ? (*env)->GetObjectField(env, object, field) : NULL;
+}
+
+int is(JNIEnv *env, jobject object, jclass class)
+{
+	return class && (*env)->IsInstanceOf(env, object, class);
+}
+
+void pools_enable(JNIEnv *env)
+{
+	if (pool_class)
+		return;
+	pool_class = class_find(env, CONCURRENT "ThreadPoolExecutor");
+	pool_queue = field_find(env, pool_class, "workQueue", "L" CONCURRENT "BlockingQueue;");
+	atomic_class = class_find(env, CONCURRENT "atomic/AtomicInteger");
+	atomic_value = field_find(env, atomic_class, "value", "I");
+	linked_class = class_find(env, CONCURRENT "LinkedBlockingQueue");
+	linked_count =
+		field_find(env, linked_class, "count", "L" CONCURRENT "atomic/AtomicInteger;");
+	array_class = class_find(env, CONCURRENT "ArrayBlockingQueue");
+	array_count = field_find(env, array_class, "count", "I");
+	deque_class = class_find(env, CONCURRENT "LinkedBlockingDeque");
+	deque_count = field_find(env, deque_class, "count", "I");
+	priority_class = class_find(env, CONCURRENT "PriorityBlockingQueue");
+	priority_size = field_find(env, priority_class, "size", "I");
+	delayed_class = class_find(env, CONCURRENT "ScheduledThreadPoolExecutor$DelayedWorkQueue");
+	delayed_size = field_find(env, delayed_class, "size", "I");
+	synchronous_class = class_find(env, CONCURRENT "SynchronousQueue");
+}
+
+/* Looking at one ----------------------------------------------------------------------------- */
+
+/*
+ * What has the length of @queue in a field of its own, a local reference, and which; NULL where
+ * @length has it. size() would be code of the program, and may lock.
+ */
+static jobject queue_counter(JNIEnv *env, jobject queue, jfieldID *field, __s32 *length)
+{
+	const struct {
+		jclass class;
+		jfieldID field;
+	} known[] = {{delayed_class, delayed_size},
+		     {array_class, array_count},
+		     {deque_class, deque_count},
+		     {priority_class, priority_size}};
+	unsigned int i;
+
+	*length = -1;
+	if (is(env, queue, linked_class)) {
+		*field = atomic_value;
+		return atomic_value ? object_of(env, queue, linked_count) : NULL;
+	}
+	if (is(env, queue, synchronous_class))
+		*length = 0;
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (!known[i].field || !is(env, queue, known[i].class))
+			continue;
+		*field = known[i].field;
+		return (*env)->NewLocalRef(env, queue);
+	}
+	return NULL;
+}
+
+/* All but its own reference; @counter gets a local one. */
+static void pool_look(JNIEnv *env, jobject object, struct pool *pool, jobject *counter)
+{
+	jfieldID field = is(env, object, pool_class)
+				 ? pool_queue
+				 : foreign_field(env, &foreign_queues, object, "workQueue",
+						 "L" CONCURRENT "BlockingQueue;");
+	jobject queue = object_of(env, object, field);
+	struct object what;
+
+	object_describe(env, object, &what);
+	pool->told = (struct pool_told){what.class_name, what.hash, -1};
+	*counter = NULL;
+	if (queue) {
+		*counter = queue_counter(env, queue, &pool->field, &pool->told.queued);
+		(*env)->DeleteLocalRef(env, queue);
+	}
+}
+
+/* Keeps it for the next time, where there is room. */
+static void pool_keep(JNIEnv *env, jobject object, struct pool *pool, jobject counter)
+{
+	if (__atomic_load_n(&nr_pools, __ATOMIC_RELAXED) == POOLS_MAX || !pool->told.class_name)
+		return;
+	pool->object = (*env)->NewWeakGlobalRef(env, object);
+	pool->counted = counter ? (*env)->NewWeakGlobalRef(env, counter) : NULL;
+	exception_clear(env);
+	pthread_mutex_lock(&pools_lock);
+	if (nr_pools < POOLS_MAX && pool->object && (pool->counted || !counter)) {
+		pools[nr_pools] = *pool;
+		__atomic_store_n(&nr_pools, nr_pools + 1, __ATOMIC_RELEASE);
+		pool->object = pool->counted = NULL;
+	}
+	pthread_mutex_unlock(&pools_lock);
+	if (pool->object)
+		(*env)->DeleteWeakGlobalRef(env, pool->object);
+	if (pool->counted)
+		(*env)->DeleteWeakGlobalRef(env, pool->counted);
+}
+
+void pools_forget(JNIEnv *env)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_pools; i++) {
+		(*env)->DeleteWeakGlobalRef(env, pools[i].object);
+		if (pools[i].counted)
+			(*env)->DeleteWeakGlobalRef(env, pools[i].counted);
+	}
+	nr_pools = 0;
+}
+
+/* Knowing it again --------------------------------------------------------------------------- */
+
+static const struct pool *pool_find(JNIEnv *env, jobject object, __u32 *hint)
+{
+	unsigned int nr = __atomic_load_n(&nr_pools, __ATOMIC_ACQUIRE), i;
+
+	if (hint && *hint < nr && (*env)->IsSameObject(env, pools[*hint].object, object))
+		return &pools[*hint];
+	/* The last ones first: a program that makes pools uses those it has made last. */
+	for (i = nr; i-- > 0 && nr - i <= POOLS_TRIED;) {
+		if (!(*env)->IsSameObject(env, pools[i].object, object))
+			continue;
+		if (hint)
+			*hint = i;
+		return &pools[i];
+	}
+	return NULL;
+}
+
+void pool_get(JNIEnv *env, jobject object, __u32 *hint, struct pool_told *out)
+{
+	const struct pool *known = pool_find(env, object, hint);
+	struct pool pool = {0};
+	jobject counter = NULL;
+
+	if (known) {
+		pool = *known;
+		if (pool.counted)
+			counter = (*env)->NewLocalRef(env, pool.counted);
+	} else {
+		pool_look(env, object, &pool, &counter);
+	}
+	*out = pool.told;
+	if (counter)
+		out->queued = (*env)->GetIntField(env, counter, pool.field);
+	if (!known)
+		pool_keep(env, object, &pool, counter);
+	if (counter)
+		(*env)->DeleteLocalRef(env, counter);
+}
