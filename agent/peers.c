@@ -210,24 +210,27 @@ void current_put(JNIEnv *env, struct current *current)
 	current->thread = NULL;
 }
 
-/* Asked once a thread, by the class: what carries is of one of the JDK's own. Others may be told to
- * by a mount, of a scheduler that a program has put in. */
-static void carries_ask(JNIEnv *env, const struct current *current)
+int thread_is_carrier(JNIEnv *env, jthread thread)
 {
 	static const char carrier[] = "jdk.internal.misc.CarrierThread";
-	__u32 unasked = CARRIES_UNASKED, found = CARRIES_NOT;
+	jclass class = agent.vm_version < 21 ? NULL : (*env)->GetObjectClass(env, thread);
 	char name[NAME_UTF8_MAX];
-	jclass class;
+	int is;
 
-	if (agent.vm_version >= 21) {
-		class = (*env)->GetObjectClass(env, current->thread);
-		if (!class)
-			return;
-		if (class_name_text(class, name) == sizeof(carrier) - 1 &&
-		    !memcmp(name, carrier, sizeof(carrier) - 1))
-			found = CARRIES;
-		(*env)->DeleteLocalRef(env, class);
-	}
+	if (!class)
+		return 0;
+	is = class_name_text(class, name) == sizeof(carrier) - 1 &&
+	     !memcmp(name, carrier, sizeof(carrier) - 1);
+	(*env)->DeleteLocalRef(env, class);
+	return is;
+}
+
+/* Asked once a thread. Others than the JDK's own may be told to carry by a mount. */
+static void carries_ask(JNIEnv *env, const struct current *current)
+{
+	__u32 unasked = CARRIES_UNASKED;
+	__u32 found = thread_is_carrier(env, current->thread) ? CARRIES : CARRIES_NOT;
+
 	__atomic_compare_exchange_n(&current->peer->carries, &unasked, found, 0, __ATOMIC_RELAXED,
 				    __ATOMIC_RELAXED);
 }

@@ -433,30 +433,18 @@ static void end_tell(JNIEnv *env, __u64 java_tid, jobject task)
 /* Which ForkJoinPool the platform thread works for, asked once: it stays. */
 static void forks_ask(JNIEnv *env, struct worker *worker, const struct current *current)
 {
-	static const char carrier[] = "jdk.internal.misc.CarrierThread";
-	char name[NAME_UTF8_MAX];
-	jobject pool = NULL;
+	jobject pool = task_pool_of_worker(env, current);
 	struct object what;
-	jclass class;
 
 	worker->forks = WORKER_FORKS_NOT;
-	pool = task_pool_of_worker(env, current);
 	if (!pool)
 		return;
-	class = (*env)->GetObjectClass(env, current->thread);
-	if (class) {
-		worker->forks =
-			is_scheduler(env, pool) ||
-					(class_name_text(class, name) == sizeof(carrier) - 1 &&
-					 !memcmp(name, carrier, sizeof(carrier) - 1))
+	worker->forks = is_scheduler(env, pool) || thread_is_carrier(env, current->thread)
 				? WORKER_CARRIES
 				: WORKER_FORKS;
-		object_describe(env, pool, &what);
-		worker->pool_class = what.class_name;
-		worker->pool_hash = what.hash;
-	}
-	if (class)
-		(*env)->DeleteLocalRef(env, class);
+	object_describe(env, pool, &what);
+	worker->pool_class = what.class_name;
+	worker->pool_hash = what.hash;
 	(*env)->DeleteLocalRef(env, pool);
 }
 

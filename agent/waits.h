@@ -131,6 +131,8 @@ struct current {
 
 void current_get(JNIEnv *env, struct current *out);
 void current_put(JNIEnv *env, struct current *current);
+/* Is it one of the threads that the JDK has for virtual ones? Told by its class. */
+int thread_is_carrier(JNIEnv *env, jthread thread);
 /* Without the reference to it: a tenth of the time on a thread that carries no virtual ones. */
 void current_number(JNIEnv *env, struct current *out);
 /* enter_for() who will write of the calling thread: without the reference to it. */
