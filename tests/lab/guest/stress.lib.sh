@@ -13,12 +13,15 @@ times=1000000000
 injected=0 # before the last faults_begin
 own=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)
 
-# range FUNCTION: where the kernel has it
-range()
+declare -A ranges # what range_of() has found: an emulated CPU takes seconds for it
+
+# range_of FUNCTION: finds where the kernel has it
+range_of()
 {
-	sort /proc/kallsyms | awk -v name="$1" '
+	[ -z "${ranges[$1]:-}" ] || return 0
+	ranges[$1]=$(sort /proc/kallsyms | awk -v name="$1" '
 		from { if ($1 != from) { print "0x" from, "0x" $1; exit } next }
-		$3 == name { from = $1 }'
+		$3 == name { from = $1 }')
 }
 
 # faults_on PROBABILITY INTERVAL [module | load | all]: memory allocations, and copies from and to user space, fail of
@@ -34,8 +37,10 @@ faults_on()
 		from=$(cat /sys/module/jis/sections/.text)
 		printf -v to '0x%x' $((from + $(awk '$1 == "jis" { print $2 }' /proc/modules))) ;;
 	load)
-		read -r from to < <(range do_init_module)
-		read -ra not < <(range objpool_init) ;; # the kernel itself complains when that fails
+		range_of do_init_module
+		read -r from to <<<"${ranges[do_init_module]}"
+		range_of objpool_init
+		read -ra not <<<"${ranges[objpool_init]}" ;; # the kernel itself complains when that fails
 	esac
 	for f in "${faults[@]}"; do
 		echo 0 >"$f/probability"
