@@ -57,6 +57,8 @@ enum model_call_flag {
 	MODEL_CALL_RECURSIVE = 256,
 	MODEL_CALL_PAIR_RECURSIVE = 512,
 	MODEL_CALL_IN_NONE = 1024,
+	MODEL_CALL_STARTER =
+		2048, /* threads were started in it: it is @caller of their first calls */
 };
 
 /* Its wall time is not that of the whole call. */

@@ -456,6 +456,8 @@ struct model_sink {
 	/* A remote call of a selected thread, client or server, wholly within the window; in the
 	 * order in which they were complete, those without an other end behind them. */
 	int (*remote)(void *ctx, const struct model_remote_call *call);
+	/* An end of one begins: INVOKE, else the first moment that is known. In time order. */
+	int (*remote_begin)(void *ctx, const struct model_remote_call *call);
 	/* An end of one is over, whatever is known of the other end: of that, and of the match,
 	 * there is nothing here. In time order. */
 	int (*remote_end)(void *ctx, const struct model_remote_call *call);

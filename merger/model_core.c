@@ -364,6 +364,7 @@ int model_begin(struct model *m, const struct model_sink *const *sinks, uint32_t
 		callback_add(&m->on_call_begin, s, s->call_begin);
 		callback_add(&m->on_call_end, s, s->call_end);
 		callback_add(&m->on_remote, s, s->remote);
+		callback_add(&m->on_remote_begin, s, s->remote_begin);
 		callback_add(&m->on_remote_end, s, s->remote_end);
 		m->reasons |= s->wants_reasons || s->call_end;
 	}
@@ -442,6 +443,8 @@ int model_finish(struct model *m)
 	vthreads_finish(m);
 	if (m->methods)
 		methods_finish(m);
+	if (m->now < m->info.end)
+		m->now = m->info.end;
 	jthreads_finish(m);
 	conns_finish(m);
 	for (uint32_t i = 0; m->nests.table && i <= m->nests.mask; i++) {

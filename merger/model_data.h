@@ -375,6 +375,7 @@ struct model {
 	struct tasks *tasks;			/* NULL: none was told */
 	struct queues *queues;			/* the same */
 	struct remotes *remotes;		/* the same */
+	uint64_t remote_ends;			/* numbers given to ends of remote calls */
 	struct holds *holds;			/* the same */
 	struct class_waits *class_waits;	/* the same */
 	struct vthreads *vthreads;
@@ -386,7 +387,7 @@ struct model {
 	uint32_t nr_sinks;
 	struct callbacks on_state, on_cpu, on_wakeup, on_event, on_running, on_damage, on_wait,
 		on_steal, on_vstate, on_java_wait, on_task, on_link, on_connection, on_call_begin,
-		on_call_end, on_remote, on_remote_end;
+		on_call_end, on_remote, on_remote_begin, on_remote_end;
 
 	struct trace *trace;
 	struct model_opening *opening;

@@ -263,7 +263,7 @@ void queues_fini(struct model *m);
 
 static inline bool remotes_wanted(const struct model *m)
 {
-	return m->on_remote.nr || m->on_remote_end.nr || m->on_link.nr;
+	return m->on_remote.nr || m->on_remote_begin.nr || m->on_remote_end.nr || m->on_link.nr;
 }
 
 /* JIS_EV_rmi_*, of @j on @life, which may be NONE. */

@@ -238,6 +238,7 @@ static void started(struct model *m, uint32_t life, uint32_t process, uint64_t c
 	if (!child)
 		return;
 	child->start_call = callstack_top(c.s)->number;
+	callstack_top(c.s)->flags |= MODEL_CALL_STARTER;
 	child->start_context = callstack_top(c.s)->context;
 }
 

@@ -63,9 +63,11 @@ static struct remote_half *half_push(const struct writer *w, bool server,
 	}
 	for (int i = 0; i < MODEL_NR_REMOTE_MOMENTS; i++)
 		h->call.at[i] = TIME_NONE;
+	h->call.gone_on = TIME_NONE;
 	h->server = server;
 	end = end_of(h);
 	end->known = true;
+	end->number = ++w->m->remote_ends;
 	end->process = w->process;
 	end->java_tid = w->j->java_tid;
 	end->who = w->life != NONE ? who_is(w->m, w->life) : (struct model_who){NONE, w->j->row};
@@ -171,16 +173,19 @@ static void invoke(const struct writer *w, const struct jis_ev_rmi_invoke *ev)
 	if (h && !h->server && h->call.at[MODEL_REMOTE_CALL] == TIME_NONE)
 		remote_ended(w->m, half_pop(w->j), MODEL_REMOTE_NOT_SENT);
 	h = half_push(w, false, MODEL_REMOTE_INVOKE);
-	if (h)
+	if (h) {
 		h->call.client.method = method_of(w, ev->method);
+		remote_begun(w->m, h);
+	}
 	nest_bound(w->m, w->j);
 }
 
 static void call(const struct writer *w, const struct jis_ev_rmi_call *ev)
 {
 	struct remote_half *h = w->j->remote;
+	bool begins = !h || h->server || h->call.at[MODEL_REMOTE_CALL] != TIME_NONE;
 
-	if (!h || h->server || h->call.at[MODEL_REMOTE_CALL] != TIME_NONE)
+	if (begins)
 		h = half_push(w, false, MODEL_REMOTE_CALL);
 	if (!h)
 		return;
@@ -190,6 +195,8 @@ static void call(const struct writer *w, const struct jis_ev_rmi_call *ev)
 	h->call.object = ev->object;
 	h->call.internal = is_internal(ev->object, ev->space_time);
 	remote_connection_begins(w->m, h);
+	if (begins)
+		remote_begun(w->m, h);
 	nest_bound(w->m, w->j);
 }
 
@@ -197,8 +204,11 @@ static void send(const struct writer *w, const struct jis_ev_rmi_send *ev)
 {
 	struct remote_half *h = half_find(w, false, ev->connection, ev->call);
 
-	if (!h)
+	if (!h) {
 		h = half_push(w, false, MODEL_REMOTE_SEND);
+		if (h)
+			remote_begun(w->m, h);
+	}
 	if (!h)
 		return;
 	h->call.at[MODEL_REMOTE_SEND] = w->t;
@@ -225,8 +235,10 @@ static void returned(const struct writer *w, const struct jis_ev_rmi_return *ev)
 			break;
 	if (!h) {
 		h = half_push(w, false, MODEL_REMOTE_RETURN);
-		if (h)
-			remote_ended(w->m, half_pop(w->j), MODEL_REMOTE_BEFORE);
+		if (!h)
+			return;
+		remote_begun(w->m, h);
+		remote_ended(w->m, half_pop(w->j), MODEL_REMOTE_BEFORE);
 		return;
 	}
 	given_up(w->m, w->j, h, MODEL_REMOTE_NOT_SENT);
@@ -253,6 +265,7 @@ static void serve(const struct writer *w, const struct jis_ev_rmi_serve *ev)
 	h->call.server.connection = ev->connection;
 	h->call.server.call = ev->call;
 	remote_connection_begins(w->m, h);
+	remote_begun(w->m, h);
 }
 
 static struct remote_half *served(const struct writer *w)
@@ -300,6 +313,7 @@ static void answer(const struct writer *w, const struct jis_ev_rmi_answer *ev)
 			return;
 		h->call.server.connection = ev->connection;
 		h->call.server.call = ev->call;
+		remote_begun(w->m, h);
 	}
 	half_pop(w->j);
 	h->call.at[MODEL_REMOTE_ANSWER] = w->t;

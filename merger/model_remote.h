@@ -25,6 +25,8 @@ struct remote_half {
 
 /* model_remote_match.c */
 
+/* It begins: told. */
+void remote_begun(struct model *m, const struct remote_half *h);
 /* It is over and has a UID: matched, or kept for the other end. Takes it. */
 void remote_over(struct model *m, struct remote_half *h);
 /* It has got no answer: matched by its connection, or told. Takes it. */

@@ -6,7 +6,9 @@
  * not for ever: of too many that wait the oldest is told without it.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model_remote.h"
 
@@ -188,26 +190,34 @@ static bool in_window(const struct model *m, const struct model_remote_call *cal
 	       (call->server.known && who_selected(m, &call->server.who));
 }
 
-static void tell(struct model *m, const struct model_remote_call *call)
+static void tell_to(struct model *m, const struct callbacks *to, size_t member,
+		    const struct model_remote_call *call)
 {
-	for (uint32_t i = 0; i < m->on_remote.nr && in_window(m, call); i++) {
-		const struct model_sink *s = m->on_remote.sinks[i];
-		int err = s->remote(s->ctx, call);
+	for (uint32_t i = 0; i < to->nr && in_window(m, call); i++) {
+		const struct model_sink *s = to->sinks[i];
+		int (*callback)(void *ctx, const struct model_remote_call *call);
+		int err;
 
+		memcpy(&callback, (const char *)s + member, sizeof(callback));
+		err = callback(s->ctx, call);
 		if (err && !m->error)
 			m->error = err;
 	}
 }
 
+static void tell(struct model *m, const struct model_remote_call *call)
+{
+	tell_to(m, &m->on_remote, offsetof(struct model_sink, remote), call);
+}
+
 static void tell_end(struct model *m, const struct remote_half *h)
 {
-	for (uint32_t i = 0; i < m->on_remote_end.nr && in_window(m, &h->call); i++) {
-		const struct model_sink *s = m->on_remote_end.sinks[i];
-		int err = s->remote_end(s->ctx, &h->call);
+	tell_to(m, &m->on_remote_end, offsetof(struct model_sink, remote_end), &h->call);
+}
 
-		if (err && !m->error)
-			m->error = err;
-	}
+void remote_begun(struct model *m, const struct remote_half *h)
+{
+	tell_to(m, &m->on_remote_begin, offsetof(struct model_sink, remote_begin), &h->call);
 }
 
 static void tell_link(struct model *m, const struct model_remote_call *call,
@@ -360,9 +370,20 @@ void remote_failed(struct model *m, struct remote_half *h)
 	}
 }
 
+static uint64_t alive_until(const struct model *m, const struct remote_half *h)
+{
+	uint32_t thread = h->server ? h->call.server.who.thread : h->call.client.who.thread;
+	uint64_t death = thread != NONE ? m->threads[thread].death : TIME_NONE;
+	uint64_t t = m->now < m->info.end ? m->now : m->info.end;
+
+	return death < t ? death : t;
+}
+
 void remote_ended(struct model *m, struct remote_half *h, enum model_remote_match why)
 {
 	h->outer = NULL;
+	if (why == MODEL_REMOTE_UNDER_WAY)
+		h->call.gone_on = alive_until(m, h);
 	tell_end(m, h);
 	/* The client may be still to find out that nobody answers. */
 	if (h->server && why == MODEL_REMOTE_UNDER_WAY && !h->client)

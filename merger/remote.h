@@ -41,6 +41,7 @@ enum model_remote_match {
 /* An end of a call. */
 struct model_remote_end {
 	bool known;
+	uint64_t number; /* from 1, in order of first sight of either kind of end */
 	uint32_t process;
 	struct model_who who;
 	uint64_t java_tid;
@@ -55,6 +56,9 @@ struct model_remote_call {
 	struct model_remote_end client, server;
 	uint64_t at[MODEL_NR_REMOTE_MOMENTS]; /* ns; TIME_NONE: not known, or it did not come to it
 					       */
+	/* ns: of an end without its last moment, until when it is known to have gone on: its
+	 * thread's end, or the recording's. Else TIME_NONE. Told with remote_end. */
+	uint64_t gone_on;
 	bool internal; /* to the registry, the activator or distributed garbage collection */
 	/* Both keys are known, and they do not say the same: UID against connection. */
 	bool disagrees;
