@@ -86,6 +86,7 @@ MAN_SRC := $(wildcard man/*.[1-8])
 TOOL := $(BUILD)/jis
 AGENT := $(BUILD)/libjisagent.so
 SHLIB := $(BUILD)/libjisctl.so.0
+JTA := $(BUILD)/libjista.a
 JAR := $(BUILD)/jis-markers.jar
 
 .PHONY: all tools tests demo-classes setup demo test check lab lab-demo lab-debug bench lab-bench install \
@@ -95,7 +96,7 @@ JAR := $(BUILD)/jis-markers.jar
 .SECONDARY:
 
 all: tools $(JAR)
-tools: $(TOOL) $(SHLIB) $(AGENT)
+tools: $(TOOL) $(SHLIB) $(JTA) $(AGENT)
 tests: $(UNIT_BIN) $(PROG_BIN) $(TEST_JVMTI) $(BENCH_BIN) $(FUZZ_BIN) $(LAB_BIN) $(BUILD)/tests/classes/.made
 
 # Objects -------------------------------------------------------------------------------------
@@ -131,6 +132,12 @@ $(SHLIB): $(call obj,libjisctl) $(BUILD)/trace/libtrace.a libjisctl/libjisctl.ma
 		-Wl,--version-script=libjisctl/libjisctl.map -o $@ \
 		$(call obj,libjisctl) $(BUILD)/trace/libtrace.a $(LIBS)
 	$(Q)ln -sf libjisctl.so.0 $(BUILD)/libjisctl.so
+
+# What reads trees, for programs of others.
+$(JTA): $(patsubst %,$(BUILD)/obj/calltree/%.o,jta_read jta_search jta_names map64)
+	$(say) AR $@
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $^
 
 # The agent links nothing of ours and no library but libc: it lives in other people's processes.
 $(AGENT): $(call obj,agent) agent/libjisagent.map

@@ -27,6 +27,7 @@ static const struct command commands[] = {
 	{"why", cmd_why, "what a span, or an interval of a thread, really waited for"},
 	{"stats", cmd_stats, "calls of traced methods in numbers: how long, and what for"},
 	{"rmi", cmd_rmi, "remote calls between JVMs: how many, how long, and where in between"},
+	{"tree", cmd_tree, "calls of methods and remote calls as a tree, across JVMs"},
 	{"export", cmd_export, "write the trace for another tool: export paraver DIR -o X.prv"},
 	{"recover", cmd_recover, "make the trace of a killed recorder readable"},
 	{"doctor", cmd_doctor, "what works on this host, what does not, and the remedy"},

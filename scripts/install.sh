@@ -19,7 +19,11 @@ files() { # SOURCE TARGET-BELOW-PREFIX MODE, one a line
 		"libjisctl/writer.h include/jis/writer.h 644" \
 		"include/jis/abi.h include/jis/abi.h 644" \
 		"include/jis/events.h include/jis/events.h 644" \
-		"include/jis/agent.h include/jis/agent.h 644"
+		"include/jis/agent.h include/jis/agent.h 644" \
+		"$BUILD/libjista.a lib/libjista.a 644" \
+		"include/jis/jta.h include/jis/jta.h 644" \
+		"calltree/jta_read.h include/jis/jta_read.h 644" \
+		"calltree/jta_names.h include/jis/jta_names.h 644"
 	for m in paraver-export/cfg/*.cfg; do
 		printf '%s share/jis/cfg/%s 644\n' "$m" "${m##*/}"
 	done

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* What the builder's files share. */
+#ifndef JIS_CALLTREE_TREE_INT_H
+#define JIS_CALLTREE_TREE_INT_H
+
+#include "jis/jta.h"
+#include "map64.h"
+#include "tree.h"
+
+/* Records that are written so far, mapped: they are changed until the end. */
+struct tree_file {
+	int fd;
+	unsigned char *bytes;
+	uint64_t nr, room; /* records; room: the header included */
+};
+
+/* Siblings, by number. */
+struct chain {
+	uint64_t first, last, nr;
+};
+
+/* A call under way. */
+struct node {
+	uint64_t number; /* of the call, or of the end of a remote one */
+	uint16_t kind;
+	uint64_t begin;
+	struct chain children;
+};
+
+struct tree_thread {
+	uint32_t process, thread, vthread;
+	uint64_t java_tid;
+	struct node *nodes; /* outermost first */
+	uint32_t nr, room;
+	uint32_t starter; /* thread in which the call that started this one was found last */
+};
+
+/* Calls of a method in a JVM, of one kind. */
+struct tree_stat {
+	uint32_t process, method;
+	uint16_t kind;
+	uint64_t calls, parts, total, min, max;
+	double mean, squares; /* Welford: mean, and sum of squares of differences from it */
+};
+
+struct calltree {
+	const struct model *model;
+	const struct model_info *info;
+	char *prefix;
+	struct model_sink sink;
+	struct tree_file file;
+	struct tree_thread *threads; /* number in the tree: index + 1 */
+	uint32_t nr_threads, room_threads;
+	struct map64 by_key; /* threads */
+	struct chain *jvms;  /* [info->nr_processes] */
+	struct chain root;
+	struct map64 starters; /* records of calls that are over, in which threads were started */
+	struct map64 ends; /* records of ends of remote calls, by number, until they are linked */
+	struct tree_stat *stats;
+	uint32_t nr_stats, room_stats;
+	struct map64 by_method;
+	struct calltree_counts counts;
+};
+
+/* tree_file.c */
+
+/* Starts file @path. Returns 0 or -errno. */
+int tree_file_open(struct tree_file *f, const char *path);
+/* One more record, zeroed: its number, 0: no room (errno). It moves the others: addresses of
+ * records are good until then. */
+uint64_t tree_file_add(struct tree_file *f);
+static inline struct jta_record *tree_record(const struct tree_file *f, uint64_t number)
+{
+	return (struct jta_record *)(void *)(f->bytes + number * JTA_RECORD_BYTES);
+}
+/* All is there: the header makes it valid. */
+int tree_file_finish(struct tree_file *f, const struct jta_header *header);
+void tree_file_close(struct tree_file *f);
+
+/* Record @number comes last. */
+void chain_add(const struct tree_file *f, struct chain *c, uint64_t number);
+
+/* tree_names.c: PREFIX.mth and PREFIX.stt */
+int tree_stat_add(struct calltree *t, uint32_t process, const struct jta_record *r);
+int tree_names_write(const struct calltree *t);
+int tree_stats_write(const struct calltree *t);
+
+/* What a method's number in a tree says. */
+static inline uint32_t remote_method(uint32_t name)
+{
+	return name ? JTA_REMOTE_METHOD | name : 0;
+}
+
+#endif /* JIS_CALLTREE_TREE_INT_H */
