@@ -65,15 +65,14 @@ void collapsed_put_text(FILE *out, const char *text)
 static void put_thread(const struct collapsed *c, const struct line_key *key, FILE *out)
 {
 	const struct model_info *info = model_info(c->model);
+	const char *name = process_entry_name(&info->processes[key->process]);
 
 	if (key->vthread != MODEL_NO_THREAD)
 		collapsed_put_text(out, model_name(c->model, info->vthreads[key->vthread].name));
 	else if (key->thread != MODEL_NO_THREAD)
 		collapsed_put_text(out, info->threads[key->thread].entry->name);
 	else
-		collapsed_put_text(out, info->processes[key->process].name
-						? info->processes[key->process].name
-						: "process");
+		collapsed_put_text(out, name ? name : "process");
 }
 
 static int put_line(const struct collapsed *c, const struct line *l, FILE *out)

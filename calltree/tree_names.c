@@ -102,9 +102,10 @@ int tree_names_write(const struct calltree *t)
 		return -errno;
 	for (uint32_t i = 0; i < t->info->nr_processes; i++) {
 		const struct process_entry *p = &t->info->processes[i];
+		const char *name = process_entry_name(p);
 
 		fprintf(f, "jvm\t%" PRIu32 "\t%" PRIu32, i, p->pid);
-		put_field(f, p->name ? p->name : "");
+		put_field(f, name ? name : "");
 		putc('\n', f);
 	}
 	for (uint32_t i = 0; i < t->nr_threads; i++) {

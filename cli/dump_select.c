@@ -139,7 +139,7 @@ static bool thread_add(struct dump_select *s, const struct manifest *m,
 	for (; i < m->nr_processes && sorted[i]->pid == t->pid; i++) {
 		uint64_t trace = 1 + (uint64_t)(sorted[i] - m->processes);
 
-		if (!is_wanted(process, sorted[i]->name, t->pid))
+		if (!process_entry_wanted(sorted[i], process))
 			continue;
 		if (!member_add(s, ON_HOST, t->tid) ||
 		    !member_add(s, INSIDE(trace), t->ns_tid ? t->ns_tid : t->tid) ||

@@ -141,13 +141,7 @@ static void print_head(const struct info *in)
 
 static bool process_selected(const struct info *in, const struct process_entry *p)
 {
-	char pid[16];
-
-	if (!in->filter->process)
-		return true;
-	snprintf(pid, sizeof(pid), "%u", p->pid);
-	return !strcmp(pid, in->filter->process) ||
-	       (p->name && strstr(p->name, in->filter->process));
+	return process_entry_wanted(p, in->filter->process);
 }
 
 static void print_processes(const struct info *in)
@@ -164,7 +158,7 @@ static void print_processes(const struct info *in)
 		for (uint32_t t = 0; t < m->nr_threads; t++)
 			threads += m->threads[t].pid == p->pid;
 		printf("%-8u ", p->pid);
-		print_column(p->name, 16);
+		print_column(process_entry_name(p), 16);
 		printf(" %7u  ", threads);
 		print_text(p->vm ? p->vm : p->directory ? "(marked program)" : "-", "\n");
 	}

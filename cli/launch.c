@@ -102,10 +102,8 @@ static void set_environment(const struct launch_user *user, const struct launch_
 	}
 	if (!env->agent)
 		return;
-	if (asprintf(&value, "%s%s-agentpath:%s%s%s%s%s", old ? old : "", old && *old ? " " : "",
-		     env->agent, env->no_rewrite || env->jni_probes || env->no_patch ? "=" : "",
-		     env->no_rewrite ? "norewrite," : "", env->jni_probes ? "jniprobes," : "",
-		     env->no_patch ? "nopatch" : "") < 0)
+	if (asprintf(&value, "%s%s-agentpath:%s%s%s", old ? old : "", old && *old ? " " : "",
+		     env->agent, *env->agent_options ? "=" : "", env->agent_options) < 0)
 		return;
 	setenv("JAVA_TOOL_OPTIONS", value, 1);
 	free(value);

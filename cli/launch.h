@@ -31,11 +31,9 @@ struct launch {
 };
 
 struct launch_env {
-	const char *socket; /* for JIS_SOCKET */
-	const char *agent;  /* path of the agent, or NULL: without */
-	bool no_rewrite;    /* it changes no class */
-	bool jni_probes;    /* it sets no flag of the JVM */
-	bool no_patch;	    /* it leaves the JVM's code for natives as it is */
+	const char *socket;	   /* for JIS_SOCKET */
+	const char *agent;	   /* path of the agent, or NULL: without */
+	const char *agent_options; /* its options, "": none */
 };
 
 /* launch_find - the file execvp() would run, into @path. Returns 0 or -1 (errno set). */

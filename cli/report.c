@@ -221,7 +221,7 @@ static void print_processes(const struct view *v)
 		if (!p->nr_threads)
 			continue;
 		print_times(&p->times);
-		print_name(info->processes[i].name, info->processes[i].pid);
+		print_name(process_entry_name(&info->processes[i]), info->processes[i].pid);
 		printf(": %u threads, at most %u at once", p->nr_threads, p->most_threads);
 		if (p->gc_count)
 			printf("; %" PRIu64 " collections, %.3f ms, longest %s", p->gc_count,

@@ -26,7 +26,7 @@ static void print_processes(const struct report *r)
 		if (!h->count && !c->loaded && !c->unloaded)
 			continue;
 		fputs("\n", stdout);
-		cli_print_escaped(stdout, r->info->processes[i].name);
+		cli_print_escaped(stdout, process_entry_name(&r->info->processes[i]));
 		printf(" [%" PRIu32 "]:", r->info->processes[i].pid);
 		if (h->count)
 			printf(" heap in use at most %.1f MiB before and %.1f MiB after a "

@@ -358,7 +358,8 @@ static struct json_object *process_object(const struct report *r, uint32_t i)
 	const struct report_process *p = &r->processes[i];
 	struct json_object *o = json_object_new_object();
 
-	put_who(o, r->info->processes[i].pid, r->info->processes[i].name, &p->times);
+	put_who(o, r->info->processes[i].pid, process_entry_name(&r->info->processes[i]),
+		&p->times);
 	put(o, "threads", p->nr_threads);
 	put(o, "most_threads", p->most_threads);
 	put(o, "gc_count", p->gc_count);

@@ -72,9 +72,10 @@ static const struct process_entry *process_of(const struct view *v, uint32_t pro
 static const char *process_text(const struct view *v, uint32_t process, char *text)
 {
 	const struct process_entry *p = process_of(v, process);
+	const char *name = p ? process_entry_name(p) : NULL;
 
 	if (p)
-		snprintf(text, NAME_ROOM, "%s (%u)", p->name ? p->name : "?", p->pid);
+		snprintf(text, NAME_ROOM, "%s (%u)", name ? name : "?", p->pid);
 	return p ? text : "?";
 }
 
@@ -170,12 +171,14 @@ static struct json_object *json_process(const struct view *v, uint32_t process)
 {
 	const struct process_entry *p = process_of(v, process);
 	struct json_object *o;
+	const char *name;
 
 	if (!p)
 		return NULL;
+	name = process_entry_name(p);
 	o = json_object_new_object();
 	put(o, "pid", p->pid);
-	json_object_object_add(o, "name", json_text(p->name ? p->name : ""));
+	json_object_object_add(o, "name", json_text(name ? name : ""));
 	return o;
 }
 

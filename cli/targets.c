@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "trace/manifest.h"
 
 #define CGROUP_ROOT "/sys/fs/cgroup/"
 
@@ -77,6 +78,16 @@ static int take_follow(struct targets *t, const char *text)
 	return -1;
 }
 
+static int take_given_name(struct targets *t, const char *text)
+{
+	const char *why = process_name_wrong(text);
+
+	if (why)
+		cli_error("--name: %s", why);
+	t->name = text;
+	return why ? -1 : 0;
+}
+
 int targets_option(struct targets *t, int opt, const char *value)
 {
 	switch (opt) {
@@ -92,7 +103,23 @@ int targets_option(struct targets *t, int opt, const char *value)
 		return target_new(t, JISCTL_TARGET_ALL) ? 0 : -1;
 	case 'F':
 		return take_follow(t, value);
+	case 'n':
+		return take_given_name(t, value);
 	}
+	return -1;
+}
+
+/* A name is for one process. */
+static int name_check(const struct targets *t, bool command)
+{
+	int n = 0;
+
+	for (int i = 0; i < t->nr; i++)
+		n += t->list[i].kind == JISCTL_TARGET_PROCESS;
+	if (!t->name || command || n == 1)
+		return 0;
+	cli_error("--name: it is for -- COMMAND or the process of a single -p PID; %s",
+		  n ? "there are several" : "there is neither");
 	return -1;
 }
 
@@ -110,7 +137,7 @@ int targets_check(const struct targets *t, bool command)
 		cli_error("either -- COMMAND or -p PID, not both");
 		return -1;
 	}
-	return 0;
+	return name_check(t, command);
 }
 
 static int flags_of(const struct targets *t, bool command)
@@ -156,18 +183,26 @@ static int target_add(struct jisctl_session *s, const struct jisctl_target *targ
 	return err;
 }
 
+struct jisctl_target targets_command(const struct targets *t, pid_t pid)
+{
+	return (struct jisctl_target){.size = sizeof(struct jisctl_target),
+				      .kind = JISCTL_TARGET_PROCESS,
+				      .pid = pid,
+				      .flags = flags_of(t, true),
+				      .name = t->name};
+}
+
 int targets_add(const struct targets *t, struct jisctl_session *s, pid_t command)
 {
-	struct jisctl_target target = {.size = sizeof(target),
-				       .kind = JISCTL_TARGET_PROCESS,
-				       .pid = command,
-				       .flags = flags_of(t, true)};
+	struct jisctl_target target = targets_command(t, command);
 	int i, err = command ? target_add(s, &target, true) : 0;
 
 	for (i = 0; i < t->nr && !err; i++) {
 		target = t->list[i];
 		if (target.kind == JISCTL_TARGET_PROCESS || target.kind == JISCTL_TARGET_EXECUTABLE)
 			target.flags = flags_of(t, false);
+		if (target.kind == JISCTL_TARGET_PROCESS)
+			target.name = t->name;
 		err = target_add(s, &target, false);
 	}
 	return err;

@@ -16,6 +16,7 @@ struct targets {
 	struct jisctl_target list[TARGETS_MAX];
 	int nr;
 	bool follow_given, follow_fork, follow_exec;
+	const char *name; /* of the command, or of the only process; may be NULL */
 };
 
 /* For getopt_long(). */
@@ -23,6 +24,7 @@ struct targets {
 	{"pid", required_argument, NULL, 'p'}, {"tid", required_argument, NULL, 'T'},              \
 		{"cgroup", required_argument, NULL, 'G'},                                          \
 		{"executable", required_argument, NULL, 'E'}, {"all", no_argument, NULL, 'X'},     \
+		{"name", required_argument, NULL, 'n'},                                            \
 	{                                                                                          \
 		"follow", required_argument, NULL, 'F'                                             \
 	}
@@ -32,6 +34,7 @@ struct targets {
 	"      --cgroup PATH     record what is in this cgroup, or below it\n"                     \
 	"      --executable NAME record processes that run a program of this name\n"               \
 	"      --all             record every thread of the machine\n"                             \
+	"      --name NAME       what tools are to call COMMAND, or the process of -p\n"           \
 	"      --follow LIST     what processes do and still are recorded: fork, exec, none\n"     \
 	"                        (default fork,exec for COMMAND, else exec)\n"
 
@@ -40,6 +43,9 @@ int targets_option(struct targets *t, int opt, const char *value);
 
 /* targets_check - is there something to record, with or without a command? Returns 0 or -1. */
 int targets_check(const struct targets *t, bool command);
+
+/* targets_command - the command as a target: process @pid. */
+struct jisctl_target targets_command(const struct targets *t, pid_t pid);
 
 /* targets_add - adds them, and process @command (0: none). Returns 0, or -errno after a message. */
 int targets_add(const struct targets *t, struct jisctl_session *s, pid_t command);

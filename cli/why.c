@@ -97,13 +97,7 @@ static bool is_asked(const struct asked *a, const char *name, uint64_t tid, uint
 
 static bool process_asked(const struct asked *a, const struct process_entry *p)
 {
-	char *end;
-	unsigned long number;
-
-	if (!a->model.process)
-		return true;
-	number = strtoul(a->model.process, &end, 10);
-	return (!*end && number == p->pid) || (p->name && strstr(p->name, a->model.process));
+	return process_entry_wanted(p, a->model.process);
 }
 
 struct found {

@@ -153,6 +153,24 @@ int jisctl_control_agent(const char *directory, const char *command, pid_t pid, 
 	return request_send(directory, &request, reply, n);
 }
 
+int jisctl_join_target(const char *directory, const struct jisctl_target *target, char *reply,
+		       size_t n)
+{
+	struct control_request request = {.command = "target",
+					  .pid = target->pid,
+					  .flags = (uint32_t)target->flags};
+	const char *name = target->name ? target->name : "";
+
+	if (n)
+		reply[0] = 0;
+	if (target->kind != JISCTL_TARGET_PROCESS)
+		return -EINVAL;
+	if (strlen(name) >= sizeof(request.path))
+		return -ENAMETOOLONG;
+	snprintf(request.path, sizeof(request.path), "%s", name);
+	return request_send(directory, &request, reply, n);
+}
+
 int jisctl_control_methods(const char *directory, pid_t pid, const char *rules, char *reply,
 			   size_t n)
 {

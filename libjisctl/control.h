@@ -16,9 +16,10 @@
 struct control_request {
 	char command[16];
 	uint64_t ns;	 /* snapshot: of how long before now; 0: all there is */
-	char path[4096]; /* snapshot: absolute, of the directory to make; methods: rules */
-	int32_t pid;	 /* attach, detach, agent, methods: of which process */
-	uint32_t flags;	 /* attach: ATTACH_* */
+	char path[4096]; /* snapshot: absolute, of the directory to make; methods: rules; target:
+			    what the process is called */
+	int32_t pid;	 /* attach, detach, agent, methods, target: of which process */
+	uint32_t flags;	 /* attach: ATTACH_*; target: JISCTL_TARGET_* */
 };
 
 struct control_reply {

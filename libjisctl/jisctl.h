@@ -64,6 +64,9 @@ struct jisctl_options {
 				    before the ones called most are switched off; 0: no limit */
 	int no_uprobes;		 /* set no probes in JVMs: safepoints are told by their logs */
 	int no_patch;		 /* attached agents do not patch the JVM's code for their natives */
+	/* What commands that join the session (jisctl_join()) are to give the agents of their JVMs
+	 * as options, up to 63 characters; NULL: they get no agent. */
+	const char *agent_options;
 };
 
 /* What is recorded only when asked for; the first needs the kernel module. */
@@ -97,9 +100,10 @@ int jisctl_session_add_target(struct jisctl_session *s, pid_t pid, int flags);
 int jisctl_session_remove_target(struct jisctl_session *s, pid_t pid);
 
 enum jisctl_target_kind {
-	JISCTL_TARGET_PROCESS = 0,    /* pid: a thread group id */
-	JISCTL_TARGET_THREAD = 1,     /* pid: a thread id */
-	JISCTL_TARGET_CGROUP = 2,     /* name: a directory of the unified hierarchy */
+	JISCTL_TARGET_PROCESS = 0, /* pid: a thread group id; name: what tools are to call it, up to
+				      63 bytes of UTF-8 without control characters, or NULL */
+	JISCTL_TARGET_THREAD = 1,  /* pid: a thread id */
+	JISCTL_TARGET_CGROUP = 2,  /* name: a directory of the unified hierarchy */
 	JISCTL_TARGET_EXECUTABLE = 3, /* name: last component of the path of a program */
 	JISCTL_TARGET_ALL = 4,
 };
@@ -184,6 +188,7 @@ struct jisctl_counts {
 	uint64_t bytes;			 /* of the trace */
 	uint32_t targets;		 /* living */
 	uint32_t processes;		 /* with a pool */
+	uint32_t joined;		 /* targets that are commands that have joined; living */
 };
 int jisctl_session_counts(const struct jisctl_session *s, struct jisctl_counts *out);
 
@@ -215,6 +220,32 @@ int jisctl_control(const char *directory, const char *command, char *reply, size
  */
 int jisctl_control_agent(const char *directory, const char *command, pid_t pid, int flags,
 			 char *reply, size_t n);
+
+/* What a command needs that joins a session. */
+struct jisctl_join {
+	size_t size;		/* sizeof(struct jisctl_join) */
+	char socket[128];	/* for JIS_SOCKET */
+	int agent;		/* its JVMs are to get the agent, ... */
+	char agent_options[64]; /* ... with these options, "" for none */
+};
+
+/**
+ * jisctl_join - asks the recorder of @directory, in another process, what the environment of a
+ * command must have that is to be recorded there too. Fork one that waits, jisctl_join_target() it,
+ * and let it go on.
+ * Returns 0; -EPROTONOSUPPORT (that recorder is another version of JIS, named in @reply where it
+ * says so); -EINVAL (@join's size); or as jisctl_control().
+ */
+int jisctl_join(const char *directory, struct jisctl_join *join, char *reply, size_t n);
+
+/**
+ * jisctl_join_target - has the recorder of @directory, in another process, record @target, a
+ * process. A session that was started with a command goes on until it has ended, too.
+ * Returns 0 (it is recorded from now on) or as jisctl_session_add_target2() or jisctl_control();
+ * @reply says it in words.
+ */
+int jisctl_join_target(const char *directory, const struct jisctl_target *target, char *reply,
+		       size_t n);
 
 /**
  * jisctl_control_methods - asks the recorder of @directory, in another process, to trace other

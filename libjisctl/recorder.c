@@ -545,6 +545,7 @@ void recorder_close(struct recorder *r)
 	}
 	packet_builder_fini(&r->builder);
 	recorder_flight_fini(r);
+	free(r->names_given);
 	thread_table_free(r->threads);
 	list_free(r->notes, r->nr_notes);
 	list_free(r->filters, r->nr_filters);

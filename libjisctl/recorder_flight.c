@@ -384,6 +384,12 @@ int recorder_snapshot(const struct recorder *r, const char *directory,
 		return err;
 	memcpy((*out)->clocks, r->clocks, r->nr_clocks * sizeof(r->clocks[0]));
 	(*out)->nr_clocks = r->nr_clocks;
+	err = recorder_names_copy(*out, r);
+	if (err) {
+		recorder_discard(*out);
+		recorder_close(*out);
+		return err;
+	}
 	for (i = 0; i < r->nr_filters; i++)
 		recorder_filter(*out, r->filters[i]);
 	for (i = 0; i < r->nr_notes; i++)

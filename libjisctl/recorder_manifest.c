@@ -163,6 +163,7 @@ static int fill_lists(struct recorder *r, struct manifest *m)
 		e->start_time = p->start_time;
 		e->name = strdup(p->name);
 		e->directory = strdup(p->directory);
+		e->given_name = p->given_name[0] ? strdup(p->given_name) : NULL;
 		e->vm = p->vm[0] ? strdup(p->vm) : NULL;
 		e->vm_version = p->vm_version;
 		memcpy(e->uuid, p->uuid, sizeof(e->uuid));
@@ -236,6 +237,8 @@ int recorder_manifest(struct recorder *r, bool complete, uint64_t begin, uint64_
 		err = fill_streams(r, m);
 	if (!err && complete)
 		err = thread_table_fill(r->threads, m);
+	if (!err)
+		err = recorder_names_fill(r, m, complete);
 	if (!err && complete && r->params.flight)
 		threads_were_there(m);
 	if (!err)

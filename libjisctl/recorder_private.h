@@ -39,6 +39,7 @@ struct recorder_process {
 	int dirfd;
 	char directory[64];
 	char name[64];
+	char given_name[PROCESS_NAME_MAX + 1]; /* "": none */
 	char vm[JIS_AGENT_TEXT_MAX];
 	uint32_t pid, own_pid, vm_version;
 	uint64_t start_time;
@@ -49,6 +50,14 @@ struct recorder_process {
 	struct history *history; /* of a flight recorder that keeps packets */
 	bool ended;
 	uint64_t end_time, end_order; /* of a flight recorder: rebased ticks; the how manieth */
+};
+
+/* What a user calls a process. */
+struct recorder_name {
+	uint32_t pid;
+	uint64_t start_time;
+	char comm[64];
+	char name[PROCESS_NAME_MAX + 1];
 };
 
 struct recorder {
@@ -72,6 +81,8 @@ struct recorder {
 	uint32_t nr_notes;
 	char **filters; /* what is recorded */
 	uint32_t nr_filters;
+	struct recorder_name *names_given;
+	uint32_t nr_names;
 	uint64_t bytes, produced, stored, lost, clock_steps;
 	bool keeping; /* a flight recorder's packets go to the histories */
 	bool ending;  /* no process is forgotten any more */
@@ -99,6 +110,14 @@ void recorder_process_free(struct recorder_process *p);
 /* The same process in another recorder's directory. */
 int recorder_process_copy(struct recorder *into, const struct recorder_process *from,
 			  struct recorder_process **out);
+
+/* recorder_names.c */
+/* The name given to process @pid that began at @start_time (ns, from /proc), or NULL. */
+const char *recorder_name_of(const struct recorder *r, uint32_t pid, uint64_t start_time);
+/* Gives their names to the processes of @m that have no directory, and until the manifest is
+ * @complete adds those that it does not know yet. Returns 0 or -ENOMEM. */
+int recorder_names_fill(const struct recorder *r, struct manifest *m, bool complete);
+int recorder_names_copy(struct recorder *into, const struct recorder *from);
 
 /* recorder_flight.c */
 int recorder_flight_init(struct recorder *r);

@@ -83,6 +83,7 @@ int recorder_process_add(struct recorder *r, const struct recorder_process_param
 {
 	struct recorder_process *p = calloc(1, sizeof(*p));
 	struct proc_stat st = {.start_ticks = 0};
+	const char *given;
 	int err;
 
 	if (!p)
@@ -96,6 +97,9 @@ int recorder_process_add(struct recorder *r, const struct recorder_process_param
 	proc_stat_read((pid_t)p->pid, (pid_t)p->pid, &st);
 	p->start_time = st.start_time;
 	snprintf(p->name, sizeof(p->name), "%s", st.comm);
+	given = recorder_name_of(r, p->pid, p->start_time);
+	if (given)
+		snprintf(p->given_name, sizeof(p->given_name), "%s", given);
 	if (params->vm)
 		snprintf(p->vm, sizeof(p->vm), "%s", params->vm);
 	err = directory_make(p, params->kind, st.start_ticks);

@@ -24,6 +24,7 @@ struct session_target {
 	uint32_t flags; /* JIS_TARGET_* */
 	int pidfd;	/* -1: cannot be had */
 	bool thread;
+	bool joined;	     /* a command that another process has started */
 	uint64_t start_time; /* of a thread: it cannot be polled */
 	bool gone;
 };
@@ -90,6 +91,9 @@ void session_agent_failed(void *ctx, pid_t pid, const char *why);
 /* Commands of the control socket; -ENOSYS: it is none of these. */
 int session_attach_command(struct jisctl_session *s, const struct control_request *request,
 			   char *text);
+/* session_join.c: likewise. */
+int session_join_command(struct jisctl_session *s, const struct control_request *request,
+			 char *text);
 /* session_methods.c: likewise. */
 int session_methods_command(struct jisctl_session *s, const struct control_request *request,
 			    char *text);

@@ -17,6 +17,7 @@
 
 #include "proc.h"
 #include "session.h"
+#include "trace/manifest.h"
 
 static const struct {
 	const char *name;
@@ -70,7 +71,7 @@ static void filter_note(struct jisctl_session *s, const struct jisctl_target *t)
 	char what[512] = "", text[640];
 
 	if (kinds[t->kind].pid)
-		snprintf(what, sizeof(what), " %d", (int)t->pid);
+		snprintf(what, sizeof(what), t->name ? " %d (%s)" : " %d", (int)t->pid, t->name);
 	else if (t->name)
 		snprintf(what, sizeof(what), " %s", t->name);
 	snprintf(text, sizeof(text), "%s%s%s%s", kinds[t->kind].name, what,
@@ -83,15 +84,18 @@ static void filter_note(struct jisctl_session *s, const struct jisctl_target *t)
 static int target_take(const struct jisctl_target *from, struct jisctl_target *to)
 {
 	size_t size = from->size < sizeof(*to) ? from->size : sizeof(*to);
-	bool named;
+	bool process, named;
 
 	if (from->size < offsetof(struct jisctl_target, pid))
 		return -EINVAL;
 	memset(to, 0, sizeof(*to));
 	memcpy(to, from, size);
+	process = to->kind == JISCTL_TARGET_PROCESS;
 	named = to->kind == JISCTL_TARGET_CGROUP || to->kind == JISCTL_TARGET_EXECUTABLE;
 	if ((unsigned int)to->kind > JISCTL_TARGET_ALL ||
-	    (uint32_t)to->flags & ~kinds[to->kind].flags || named != (to->name && to->name[0]))
+	    (uint32_t)to->flags & ~kinds[to->kind].flags)
+		return -EINVAL;
+	if (process ? to->name && process_name_wrong(to->name) : named != (to->name && to->name[0]))
 		return -EINVAL;
 	if (kinds[to->kind].pid)
 		return to->pid > 0 ? 0 : -ESRCH;
@@ -231,8 +235,11 @@ int jisctl_session_add_target2(struct jisctl_session *s, const struct jisctl_tar
 		err = process_add(s, t.pid, (uint32_t)t.flags);
 	else
 		err = rule_add(s, &t);
-	if (!err)
-		filter_note(s, &t);
+	if (err)
+		return err;
+	if (t.kind == JISCTL_TARGET_PROCESS && t.name)
+		err = recorder_process_name(s->recorder, (uint32_t)t.pid, t.name);
+	filter_note(s, &t);
 	return err;
 }
 

@@ -8,19 +8,22 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint32_t targets_alive(const struct jisctl_session *s)
+static uint32_t targets_alive(const struct jisctl_session *s, uint32_t *joined)
 {
 	uint32_t i, n = 0;
 
+	*joined = 0;
 	for (i = 0; i < s->nr_targets; i++) {
 		struct session_target *t = &s->targets[i];
 
 		if (t->gone)
 			continue;
-		if (session_target_alive(s, t))
-			n++;
-		else
+		if (!session_target_alive(s, t)) {
 			t->gone = true;
+			continue;
+		}
+		n++;
+		*joined += t->joined;
 	}
 	return n + s->nr_rules;
 }
@@ -38,7 +41,7 @@ int jisctl_session_counts(const struct jisctl_session *s, struct jisctl_counts *
 
 	if (size < sizeof(size))
 		return -EINVAL;
-	c.targets = targets_alive(s);
+	c.targets = targets_alive(s, &c.joined);
 	agent_server_counts(s->agents, &c.produced, &c.stored, &c.lost);
 	/* In the end the recorder has taken them. */
 	for (cpu = 0; cpu < s->nr_cpus && s->state != JIS_SESSION_STOPPED; cpu++) {
@@ -97,6 +100,8 @@ int session_command(void *ctx, const struct control_request *request, char *text
 	err = session_attach_command(s, request, text);
 	if (err == -ENOSYS)
 		err = session_methods_command(s, request, text);
+	if (err == -ENOSYS)
+		err = session_join_command(s, request, text);
 	if (err != -ENOSYS)
 		return err;
 	err = -EINVAL;

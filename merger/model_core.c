@@ -208,7 +208,7 @@ static int tables_init(struct model *m)
 		t->death = e->death == TIME_NONE ? TIME_NONE : clock_scale_ns(&m->scale, e->death);
 		t->selected =
 			name_selected(m->options.thread, e->name ? e->name : e->comm, e->tid) &&
-			name_selected(m->options.process, m->processes[process].name, e->pid);
+			process_entry_wanted(&m->processes[process], m->options.process);
 	}
 	m->info.nr_threads = man->nr_threads;
 	m->info.threads = m->threads;

@@ -131,7 +131,7 @@ static bool selected(const struct model *m, const struct caller *c)
 	if (c->j->row != NONE)
 		return m->info.vthreads[c->j->row].selected;
 	p = &m->processes[c->j->process];
-	return !m->options.thread && name_selected(m->options.process, p->name, p->pid);
+	return !m->options.thread && process_entry_wanted(p, m->options.process);
 }
 
 static void emit(struct model *m, const struct callbacks *to, bool begins,

@@ -29,7 +29,7 @@ int model_feed(struct model *m, const struct stream_cursor *c);
 /* Ends all open states. Returns 0 or the first error of the run. */
 int model_finish(struct model *m);
 
-/* Does what --thread or --process @wanted pass @name or @id (NONE: it has none)? */
+/* Does what --thread @wanted pass @name or @id (NONE: it has none)? */
 bool name_selected(const char *wanted, const char *name, uint32_t id);
 
 /* model_threads.c ---------------------------------------------------------------------------- */

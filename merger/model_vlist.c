@@ -256,8 +256,8 @@ int vthread_add(struct model *m, uint32_t process, uint64_t java_tid, const char
 	new = seen_add(v, process, java_tid);
 	if (new <= 0)
 		return new;
-	if (birth >= m->info.end || !name_selected(m->options.process, m->processes[process].name,
-						   m->processes[process].pid))
+	if (birth >= m->info.end ||
+	    !process_entry_wanted(&m->processes[process], m->options.process))
 		return 0;
 	if (list_room(m, v))
 		return -ENOMEM;

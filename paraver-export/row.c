@@ -96,8 +96,9 @@ int row_write(const struct paraver *p, FILE *f)
 	fprintf(f, "LEVEL TASK SIZE %" PRIu32 "\n", p->nr_tasks + !!p->nr_cpu_rows);
 	for (uint32_t i = 0; i < p->nr_tasks; i++) {
 		const struct process_entry *e = &p->info->processes[p->tasks[i].process];
+		const char *name = process_entry_name(e);
 
-		label_write(f, e->name && *e->name ? e->name : "process");
+		label_write(f, name && *name ? name : "process");
 		fprintf(f, " [%" PRIu32 "]\n", e->pid);
 	}
 	if (p->nr_cpu_rows)

@@ -24,6 +24,20 @@ static int utf8_length(const uint8_t *p)
 	return n;
 }
 
+bool json_text_is_utf8(const char *text)
+{
+	const uint8_t *p = (const uint8_t *)text;
+
+	while (*p) {
+		int n = utf8_length(p);
+
+		if (!n)
+			return false;
+		p += n;
+	}
+	return true;
+}
+
 struct json_object *json_text(const char *text)
 {
 	struct json_object *o;

@@ -3,6 +3,8 @@
 #ifndef JIS_TRACE_JSON_TEXT_H
 #define JIS_TRACE_JSON_TEXT_H
 
+#include <stdbool.h>
+
 struct json_object;
 
 /**
@@ -10,5 +12,8 @@ struct json_object;
  * name of a class may hold any bytes. What is no UTF-8 becomes '?'. NULL without memory.
  */
 struct json_object *json_text(const char *text);
+
+/* json_text_is_utf8 - is all of @text UTF-8? */
+bool json_text_is_utf8(const char *text);
 
 #endif /* JIS_TRACE_JSON_TEXT_H */

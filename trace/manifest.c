@@ -86,6 +86,7 @@ static void process_codec(struct codec *c, struct json_object *o, void *item)
 	codec_string(c, o, "vm", &p->vm);
 	codec_u32(c, o, "vm_version", &p->vm_version);
 	codec_uuid(c, o, "uuid", p->uuid);
+	codec_string(c, o, "given_name", &p->given_name);
 	require(c, p->name);
 	if (!c->save && p->directory && !is_plain_name(p->directory, strlen(p->directory)))
 		codec_fail(c);
@@ -98,6 +99,7 @@ static void process_release(void *item)
 	free(p->name);
 	free(p->directory);
 	free(p->vm);
+	free(p->given_name);
 }
 
 static void foreign_codec(struct codec *c, struct json_object *o, void *item)

@@ -48,7 +48,10 @@ struct process_entry {
 	char *vm;	 /* VM name and version or NULL */
 	uint32_t vm_version;
 	uint8_t uuid[16]; /* of its user trace */
+	char *given_name; /* what its user calls it, or NULL */
 };
+
+#define PROCESS_NAME_MAX 63u /* bytes of a given name */
 
 /* A thread outside the targets that touched one. */
 struct foreign_entry {
@@ -147,6 +150,16 @@ static inline uint64_t stream_entry_next_seq(const struct stream_entry *s)
 {
 	return s->next_seq > s->packets ? s->next_seq : s->packets;
 }
+
+/* process_entry_name - what tools call a process: as its user does, else its name; NULL: none. */
+const char *process_entry_name(const struct process_entry *p);
+
+/* process_entry_wanted - is it one that --process @text chooses: by its pid, or a part of what its
+ * user calls it, or of its name? NULL chooses all. */
+bool process_entry_wanted(const struct process_entry *p, const char *text);
+
+/* process_name_wrong - why @name cannot be given to a process, in words; NULL: it can. */
+const char *process_name_wrong(const char *name);
 
 /* manifest_is_snapshot - is it of a snapshot? */
 bool manifest_is_snapshot(const struct manifest *m);

@@ -33,7 +33,7 @@ static void fill_lists(struct manifest *m)
 {
 	m->clocks = calloc(m->nr_clocks = 2, sizeof(*m->clocks));
 	m->clocks[1] = (struct clock_sample){1, 2, 3, 4, UINT64_MAX, 6};
-	m->processes = calloc(m->nr_processes = 1, sizeof(*m->processes));
+	m->processes = calloc(m->nr_processes = 2, sizeof(*m->processes));
 	m->processes[0] = (struct process_entry){11,
 						 12,
 						 13,
@@ -41,7 +41,9 @@ static void fill_lists(struct manifest *m)
 						 strdup("jvm-11-13"),
 						 strdup("VM"),
 						 21,
-						 "process-uuid-16-"};
+						 "process-uuid-16-",
+						 strdup("s1 \xc3\xa4")};
+	m->processes[1] = (struct process_entry){.pid = 14, .name = strdup("sh")};
 	m->threads = calloc(m->nr_threads = 2, sizeof(*m->threads));
 	m->threads[0] = (struct thread_entry){1,
 					      2,
@@ -139,6 +141,8 @@ START_TEST(every_member_comes_back)
 	ck_assert_uint_eq(back->clocks[1].realtime, UINT64_MAX);
 	ck_assert_uint_eq(back->clocks[1].uncertainty, 6);
 	ck_assert_mem_eq(back->processes[0].uuid, "process-uuid-16-", 16);
+	ck_assert_str_eq(back->processes[0].given_name, "s1 \xc3\xa4");
+	ck_assert_ptr_null(back->processes[1].given_name);
 	t = &back->threads[0];
 	ck_assert_uint_eq(t->birth, TIME_NONE);
 	ck_assert_uint_eq(t->java_tid, UINT64_MAX - 1);
@@ -224,6 +228,9 @@ static const struct {
 	{HEAD "\"processes\":[{\"name\":\"a\",\"directory\":\"../x\"}]}", -EBADMSG},
 	{HEAD "\"processes\":[{\"name\":\"a\",\"directory\":\"a/b\"}]}", -EBADMSG},
 	{HEAD "\"processes\":[{\"name\":\"a\",\"directory\":\"\"}]}", -EBADMSG},
+	{HEAD "\"processes\":[{\"given_name\":\"a\"}]}", -EBADMSG},
+	{HEAD "\"processes\":[{\"name\":\"a\",\"given_name\":1}]}", -EBADMSG},
+	{HEAD "\"processes\":[{\"name\":\"a\",\"given_name\":\"b\"}]}", 0},
 	{HEAD "\"streams\":[{\"class\":0}]}", -EBADMSG},
 	{HEAD "\"streams\":[{\"path\":\"/etc/passwd\"}]}", -EBADMSG},
 	{HEAD "\"streams\":[{\"path\":\"../passwd\"}]}", -EBADMSG},
@@ -240,6 +247,45 @@ static const struct {
 START_TEST(hostile_manifests_are_refused)
 {
 	ck_assert_msg(load_text(cases[_i].text) == cases[_i].err, "%s", cases[_i].text);
+}
+END_TEST
+
+START_TEST(a_given_name_is_shown_and_chosen_by)
+{
+	struct process_entry p = {.pid = 12, .name = (char *)"java"};
+
+	ck_assert_str_eq(process_entry_name(&p), "java");
+	ck_assert(!process_entry_wanted(&p, "s1"));
+	p.given_name = (char *)"";
+	ck_assert_str_eq(process_entry_name(&p), "java");
+	p.given_name = (char *)"s1";
+	ck_assert_str_eq(process_entry_name(&p), "s1");
+	ck_assert(process_entry_wanted(&p, NULL));
+	ck_assert(process_entry_wanted(&p, "s1"));
+	ck_assert(process_entry_wanted(&p, "jav"));
+	ck_assert(process_entry_wanted(&p, "12"));
+	ck_assert(!process_entry_wanted(&p, "2"));
+	ck_assert(!process_entry_wanted(&p, "s2"));
+	p.name = p.given_name = NULL;
+	ck_assert_ptr_null(process_entry_name(&p));
+	ck_assert(!process_entry_wanted(&p, "java"));
+}
+END_TEST
+
+START_TEST(a_name_to_give_is_text_of_a_line)
+{
+	char longest[PROCESS_NAME_MAX + 2] = "";
+
+	memset(longest, 'a', PROCESS_NAME_MAX);
+	ck_assert_ptr_null(process_name_wrong(longest));
+	longest[PROCESS_NAME_MAX] = 'a';
+	ck_assert_ptr_nonnull(process_name_wrong(longest));
+	ck_assert_ptr_null(process_name_wrong("a server, \xc3\xa4"));
+	ck_assert_ptr_nonnull(process_name_wrong(""));
+	ck_assert_ptr_nonnull(process_name_wrong("a\nb"));
+	ck_assert_ptr_nonnull(process_name_wrong("a\x7f"));
+	ck_assert_ptr_nonnull(process_name_wrong("\xc2\x9b"));
+	ck_assert_ptr_nonnull(process_name_wrong("\xff"));
 }
 END_TEST
 
@@ -292,6 +338,8 @@ int main(void)
 	tcase_add_test(t, bytes_that_are_no_utf_8_become_question_marks);
 	tcase_add_loop_test(t, hostile_manifests_are_refused, 0,
 			    (int)(sizeof(cases) / sizeof(*cases)));
+	tcase_add_test(t, a_given_name_is_shown_and_chosen_by);
+	tcase_add_test(t, a_name_to_give_is_text_of_a_line);
 	tcase_add_test(t, a_date_beyond_all_clocks_is_the_last_one);
 	tcase_add_test(t, deep_nesting_ends);
 	tcase_add_test(t, no_file);

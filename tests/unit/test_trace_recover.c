@@ -203,6 +203,26 @@ START_TEST(provisional_manifest)
 }
 END_TEST
 
+/* Also of a process of which nothing else is in the manifest yet. */
+START_TEST(given_names_are_kept)
+{
+	struct manifest *m = gen_manifest(g, false);
+
+	m->processes[0].given_name = strdup("s1");
+	if (_i) {
+		free(m->processes[0].directory);
+		m->processes[0].directory = NULL;
+		memset(m->processes[0].uuid, 0, sizeof(m->processes[0].uuid));
+	}
+	ck_assert_int_eq(manifest_save(g->dirfd, m), 0);
+	manifest_free(m);
+	tables_are_made();
+	ck_assert_int_eq(manifest_load(g->dirfd, &m), 0);
+	ck_assert_str_eq(m->processes[0].given_name, "s1");
+	manifest_free(m);
+}
+END_TEST
+
 START_TEST(missing_metadata_is_made)
 {
 	unlinkat(g->dirfd, GEN_DIRECTORY "/metadata", 0);
@@ -534,6 +554,7 @@ int main(void)
 	tcase_add_test(t, no_manifest);
 	tcase_add_test(t, broken_manifest);
 	tcase_add_test(t, provisional_manifest);
+	tcase_add_loop_test(t, given_names_are_kept, 0, 2);
 	tcase_add_test(t, missing_metadata_is_made);
 	tcase_add_test(t, a_cut_between_two_packets_is_told);
 	tcase_add_test(t, a_hole_between_packets);

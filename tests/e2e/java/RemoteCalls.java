@@ -40,8 +40,8 @@ import jis.Jis;
  * further JVMs like itself: each calls the next one, the last one with "back" the client. THREADS threads make CALLS calls
  * each, and now and then one that throws; with "broken" then some that cannot be sent, and some whose server dies in them; with
  * "time" at first some to be timed: "MEAN NS".
- * The last one has the registry. Properties: java, the command
- * that runs a JVM; sockets, a directory; wait: it makes some calls, says "SERVERS PID...", the last one first, and "READY", and goes on
+ * The last one has the registry. "server SOCKETS NAME - 0" is such a last one alone; it says "PORT N". Properties: java, the command
+ * that runs a JVM; sockets, a directory; port: the JVMs run already, and the registry has that port; wait: it makes some calls, says "SERVERS PID...", the last one first, and "READY", and goes on
  * after a line. Output, without those calls: "CALLS returned=N thrown=N broken=N unsent=N registry=N" over all JVMs, "END".
  */
 public final class RemoteCalls {
@@ -338,8 +338,8 @@ public final class RemoteCalls {
 		int threads = Integer.parseInt(args[2]);
 		int calls = Integer.parseInt(args[3]);
 		List<Process> servers = new ArrayList<>();
-		int port = 0;
-		for (int i = hops; i > 0; i--) {
+		int port = Integer.getInteger("port", 0);
+		for (int i = port == 0 ? hops : 0; i > 0; i--) {
 			port = port(start(servers, args[0], "s" + i, i == hops ? "-" : "s" + (i + 1), "" + port));
 		}
 		Chain chain = (Chain) LocateRegistry.getRegistry("127.0.0.1", port).lookup("s1");
