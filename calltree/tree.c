@@ -172,12 +172,16 @@ static void add_started(struct calltree *t, struct tree_thread *th, uint64_t sta
 		add_below(t, th, 0, number);
 }
 
-/* The node at place @at (0: one that is in no stack) is over: record @number has its children. */
+/* The node at place @at (0: one that is in no stack) is over: record @number has its children.
+ * Where a call was served, what goes on is the JDK's own, which has sent the answer: it stays in
+ * it. */
 static void node_over(struct calltree *t, struct tree_thread *th, uint32_t at, uint64_t number)
 {
 	if (!at)
 		return;
 	adopt(t, number, &th->nodes[at - 1].children);
+	if (th->nodes[at - 1].kind == JTA_SERVED && at < th->nr)
+		th->nodes[at].in = number;
 	memmove(&th->nodes[at - 1], &th->nodes[at], (th->nr - at) * sizeof(*th->nodes));
 	th->nr--;
 }
@@ -219,7 +223,7 @@ static int on_call_end(void *ctx, const struct model_call *call)
 	struct tree_thread *th =
 		thread_get(t, call->process, call->java_tid, call->thread, call->vthread);
 	uint32_t at = th ? find(th, call->number, JTA_METHOD) : 0, below;
-	uint64_t number = th ? record_new(t, th, JTA_METHOD) : 0;
+	uint64_t number = th ? record_new(t, th, JTA_METHOD) : 0, in;
 	struct jta_record *r;
 
 	if (!th)
@@ -232,10 +236,13 @@ static int on_call_end(void *ctx, const struct model_call *call)
 	r->end = call->end;
 	r->flags = call_flags(call);
 	below = at ? at - 1 : th->nr;
+	in = at ? th->nodes[at - 1].in : 0;
 	node_over(t, th, at, number);
 	t->counts.methods++;
 	t->counts.late += !at;
-	if (call->flags & MODEL_CALL_STARTED && !below)
+	if (in)
+		add_late(t, in, number);
+	else if (call->flags & MODEL_CALL_STARTED && !below)
 		add_started(t, th, call->caller, number);
 	else
 		add_below(t, th, below, number);

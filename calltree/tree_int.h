@@ -24,6 +24,7 @@ struct node {
 	uint64_t number; /* of the call, or of the end of a remote one */
 	uint16_t kind;
 	uint64_t begin;
+	uint64_t in; /* record of the served call it was made in, which is over; 0: none */
 	struct chain children;
 };
 
