@@ -454,7 +454,8 @@ struct model_sink {
 	/* It is closed, or the recording ends. */
 	int (*connection)(void *ctx, const struct model_connection *connection);
 	/* A remote call of a selected thread, client or server, wholly within the window; in the
-	 * order in which they were complete, those without an other end behind them. */
+	 * order in which they were complete, those without an other end behind them.
+	 * wants_cut_remotes: also those not wholly within it, or outside of it. */
 	int (*remote)(void *ctx, const struct model_remote_call *call);
 	/* An end of one is over, whatever is known of the other end: of that, and of the match,
 	 * there is nothing here. In time order. */
@@ -464,6 +465,7 @@ struct model_sink {
 	/* States come with reasons, and running ones end where a recorded system call begins or
 	 * ends. Implied by call_end. */
 	bool wants_reasons;
+	bool wants_cut_remotes;
 };
 
 struct model_options {

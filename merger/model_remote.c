@@ -63,11 +63,13 @@ static struct remote_half *half_push(const struct writer *w, bool server,
 	}
 	for (int i = 0; i < MODEL_NR_REMOTE_MOMENTS; i++)
 		h->call.at[i] = TIME_NONE;
+	h->call.over = TIME_NONE;
 	h->server = server;
 	end = end_of(h);
 	end->known = true;
 	end->process = w->process;
 	end->java_tid = w->j->java_tid;
+	end->virtual = w->j->virtual;
 	end->who = w->life != NONE ? who_is(w->m, w->life) : (struct model_who){NONE, w->j->row};
 	h->call.at[moment] = w->t;
 	h->outer = w->j->remote;

@@ -27,9 +27,10 @@ enum model_remote_moment {
 
 /* By what the two ends are known to be of one call, or why there is only one. */
 enum model_remote_match {
-	MODEL_REMOTE_BY_UID,	    /* they have the same UID: exact */
-	MODEL_REMOTE_BY_CONNECTION, /* no answer came: the same connection, and call on it */
-	MODEL_REMOTE_NOT_SENT,	    /* a client's: it failed before, or was given up */
+	MODEL_REMOTE_BY_UID, /* they have the same UID: exact */
+	/* No answer came, or not yet: the same connection, and call on it. */
+	MODEL_REMOTE_BY_CONNECTION,
+	MODEL_REMOTE_NOT_SENT,	/* a client's: it failed before, or was given up */
 	MODEL_REMOTE_FAILED,	/* a client's: no answer; who should have served it is not known */
 	MODEL_REMOTE_UNDER_WAY, /* the recording ends, or its JVM has ended, in it */
 	MODEL_REMOTE_BEFORE,	/* it began before its thread was recorded */
@@ -43,6 +44,7 @@ struct model_remote_end {
 	bool known;
 	uint32_t process;
 	struct model_who who;
+	bool virtual; /* it is a virtual thread: who.thread was its carrier at the begin */
 	uint64_t java_tid;
 	uint32_t connection, call; /* as in rmi_call; 0 not known */
 	uint32_t method; /* model_name(): Class.method, or an operation's text; 0 not known */
@@ -55,6 +57,9 @@ struct model_remote_call {
 	struct model_remote_end client, server;
 	uint64_t at[MODEL_NR_REMOTE_MOMENTS]; /* ns; TIME_NONE: not known, or it did not come to it
 					       */
+	/* ns; an end alone that ended without its last moment: when that was found out. Else
+	 * TIME_NONE: it has its last moment, or goes on. */
+	uint64_t over;
 	bool internal; /* to the registry, the activator or distributed garbage collection */
 	/* Both keys are known, and they do not say the same: UID against connection. */
 	bool disagrees;
