@@ -157,9 +157,20 @@ static int walk_below(struct walk *w, const struct segment *s, const struct foll
 	return walk_who(w, f->by, begin, end, depth);
 }
 
-/* A wait of @who, [begin, end) of @s. */
-static int walk_wait(struct walk *w, struct path_who who, const struct segment *s, uint64_t begin,
-		     uint64_t end, uint32_t depth)
+/* A wait ended by a thread: is that one to be followed? */
+static void goes_below(const struct walk *w, struct path_step *step)
+{
+	if (in_chain(w, step->depth, step->by))
+		step->ended = PATH_CYCLE;
+	else if (step->depth >= w->depth_max)
+		step->ended = PATH_DEEP;
+	else
+		step->leaf = false;
+}
+
+/* A wait of @who, [begin, end) of @s, as its wake-up has it. @hop: the call it is in, or NULL. */
+static int walk_woken(struct walk *w, struct path_who who, const struct segment *s,
+		      const struct hop *hop, uint64_t begin, uint64_t end, uint32_t depth)
 {
 	struct path_step step = step_of(who, s, begin, end, depth);
 	struct follow f = path_follow(w, who, s);
@@ -169,9 +180,8 @@ static int walk_wait(struct walk *w, struct path_who who, const struct segment *
 	/* It may have been released before the part of the wait that is asked for. */
 	if (until < begin)
 		until = begin;
-	/* Its waker has woken it before, and may well wait for it since. */
-	if (s->flags & SEGMENT_WOKEN && s->waking <= begin)
-		return tell_woken(w, who, s, begin, end, depth);
+	if (hop)
+		step.call = hop->call;
 	step.ended = (uint8_t)f.ended;
 	step.by = f.by;
 	step.foreign = s->waker_foreign;
@@ -184,18 +194,108 @@ static int walk_wait(struct walk *w, struct path_who who, const struct segment *
 	}
 	if (!is_followed((enum path_end)step.ended))
 		return tell(w, &step);
-	if (in_chain(w, depth, f.by))
-		step.ended = PATH_CYCLE;
-	else if (depth >= w->depth_max)
-		step.ended = PATH_DEEP;
-	else
-		step.leaf = false;
+	goes_below(w, &step);
 	err = tell(w, &step);
 	if (err || step.leaf)
 		return err;
 	err = walk_below(w, s, &f, begin, until, depth + 1);
 	/* It is woken, and not ready yet, or not mounted. */
 	return err ? err : tell_woken(w, who, s, until, end, depth + 1);
+}
+
+/* Remote calls ------------------------------------------------------------------------------- */
+
+/* Can @s be a wait for the other end of a connection? */
+static bool is_remote_wait(const struct walk *w, struct path_who who, const struct segment *s)
+{
+	const struct lanes_why *why = lanes_why(w->l, s->why);
+
+	switch (why->kind) {
+	case MODEL_WAIT_SOCKET_READ:
+	case MODEL_WAIT_SOCKET_WRITE:
+	case MODEL_WAIT_POLL:
+	case MODEL_WAIT_SYSCALL:
+	case MODEL_WAIT_UNKNOWN:
+	case MODEL_WAIT_UNMOUNTED:
+		return true;
+	case MODEL_WAIT_PARK: /* for the thread that polls: no lock, so no object */
+		return who.vthread != MODEL_NO_THREAD && !why->class_name;
+	default:
+		return false;
+	}
+}
+
+static uint64_t clamp(uint64_t t, uint64_t low, uint64_t high)
+{
+	return t < low ? low : t > high ? high : t;
+}
+
+/* On the way there or back: nothing of it is in the records of a thread. */
+static int tell_transit(const struct walk *w, const struct path_step *wait, uint64_t begin,
+			uint64_t end, enum path_end ended)
+{
+	struct path_step step = *wait;
+
+	step.begin = begin;
+	step.end = end;
+	step.depth++;
+	step.leaf = true;
+	step.ended = (uint8_t)ended;
+	return tell(w, &step);
+}
+
+/*
+ * [begin, end) of wait @s is one for the answer of @hop: the request's way, what the thread did
+ * that served it, and the answer's way, which ends with the wake-up.
+ */
+static int walk_hop(struct walk *w, struct path_who who, const struct segment *s,
+		    const struct hop *hop, uint64_t begin, uint64_t end, uint32_t depth)
+{
+	struct path_step step = step_of(who, s, begin, end, depth);
+	uint64_t until = s->flags & SEGMENT_WOKEN ? clamp(s->waking, begin, end) : end;
+	uint64_t serve = clamp(hop->serve, begin, until);
+	uint64_t answer = clamp(hop->answer, serve, until);
+	int err;
+
+	step.call = hop->call;
+	step.ended = PATH_REMOTE;
+	step.by = (struct path_who){hop->server, hop->server_vthread};
+	goes_below(w, &step);
+	err = tell(w, &step);
+	if (err || step.leaf)
+		return err;
+	err = tell_transit(w, &step, begin, serve, PATH_REQUEST);
+	if (!err)
+		err = walk_who(w, step.by, serve, answer, depth + 1);
+	if (!err)
+		err = tell_transit(w, &step, answer, until, PATH_ANSWER);
+	return err ? err : tell_woken(w, who, s, until, end, depth + 1);
+}
+
+/* A wait of @who, [begin, end) of @s, in a remote call or not, or for a part of it. */
+static int walk_wait(struct walk *w, struct path_who who, const struct segment *s, uint64_t begin,
+		     uint64_t end, uint32_t depth)
+{
+	bool remote = is_remote_wait(w, who, s);
+	int err = 0;
+
+	while (!err && begin < end) {
+		const struct hop *hop = NULL;
+		uint64_t until = end;
+
+		/* Its waker has woken it before, and may well wait for it since. */
+		if (s->flags & SEGMENT_WOKEN && s->waking <= begin)
+			return tell_woken(w, who, s, begin, end, depth);
+		if (remote)
+			hop = lanes_hop(w->l, who.thread, who.vthread, begin, &until);
+		if (until > end)
+			until = end;
+		err = hop && hop->call.kind == HOP_FOLLOWED
+			      ? walk_hop(w, who, s, hop, begin, until, depth)
+			      : walk_woken(w, who, s, hop, begin, until, depth);
+		begin = until;
+	}
+	return err;
 }
 
 /* Before it was created there was the thread that did so. */
@@ -217,10 +317,8 @@ static int walk_unborn(struct walk *w, struct path_who who, const struct segment
 	if (!is_somebody(step.by))
 		return tell(w, &step);
 	step.by.vthread = lanes_mounted(w->l, step.by.thread, s->end);
-	step.ended = in_chain(w, depth, step.by) ? PATH_CYCLE
-		     : depth >= w->depth_max	 ? PATH_DEEP
-						 : PATH_PARENT;
-	step.leaf = step.ended != PATH_PARENT;
+	step.ended = PATH_PARENT;
+	goes_below(w, &step);
 	err = tell(w, &step);
 	return err || step.leaf ? err : walk_who(w, step.by, begin, end, depth + 1);
 }

@@ -98,6 +98,7 @@ struct path_printer {
 	const struct why *w;
 	const struct why_detail *d;
 	uint64_t shortest; /* shorter ones are folded */
+	uint32_t home;	   /* process of the interval's thread */
 	bool counting;	   /* print nothing */
 	uint32_t lines;
 	struct fold fold;
@@ -116,8 +117,8 @@ static void print_whose(const struct path_printer *p, struct path_who who, uint3
 
 	if (!depth)
 		return;
-	cli_print_escaped(stdout,
-			  path_who_text(p->w->model, p->w->info, who, false, text, sizeof(text)));
+	cli_print_escaped(stdout, path_who_away_text(p->w->model, p->w->info, who, p->home, false,
+						     text, sizeof(text)));
 	fputs(": ", stdout);
 }
 
@@ -127,7 +128,7 @@ static void print_line(const struct path_printer *p, const struct path_step *s)
 
 	print_place(p, s->begin, s->end, s->depth);
 	print_whose(p, s->who, s->depth);
-	cli_print_escaped(stdout, why_step_text(p->w, s, text, sizeof(text)));
+	cli_print_escaped(stdout, why_step_text(p->w, s, p->home, text, sizeof(text)));
 	putchar('\n');
 }
 
@@ -190,7 +191,8 @@ static bool same_step(const struct path_step *a, const struct path_step *b)
 	       a->state == b->state && a->why == b->why && a->ended == b->ended &&
 	       a->flags == b->flags && a->who.thread == b->who.thread &&
 	       a->who.vthread == b->who.vthread && a->by.thread == b->by.thread &&
-	       a->by.vthread == b->by.vthread && a->foreign == b->foreign;
+	       a->by.vthread == b->by.vthread && a->foreign == b->foreign &&
+	       !memcmp(&a->call, &b->call, sizeof(a->call));
 }
 
 static void print_step(struct path_printer *p, const struct path_step *s)
@@ -231,6 +233,7 @@ static void print_path(const struct why *w, const struct why_detail *d)
 	uint64_t whole = d->interval.end - d->interval.begin;
 	struct path_printer p = {.w = w,
 				 .d = d,
+				 .home = path_who_process(w->info, d->interval.who),
 				 .counting = true,
 				 .shortest = w->limit ? whole / 1000 + 1 : 0};
 
