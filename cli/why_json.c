@@ -183,6 +183,8 @@ static struct json_object *step_object(const struct why *w, const struct why_det
 	json_object_object_add(o, "leaf", json_object_new_boolean(s->leaf));
 	put_who(o, w, "thread", s->who);
 	put_what(o, w, &what);
+	put_text(o, "text",
+		 why_step_text(w, s, path_who_process(w->info, d->interval.who), by, sizeof(by)));
 	if (s->hash)
 		put(o, "hash", s->hash);
 	put_who(o, w, "owner", s->owner);

@@ -91,7 +91,7 @@ static int print_rows(const struct why *w, const struct path_rows *rows)
 struct fold {
 	uint64_t begin, end, running, ready, waiting, other;
 	uint32_t steps, depth;
-	struct path_step first;
+	struct path_step first, longest;
 };
 
 struct path_printer {
@@ -156,7 +156,7 @@ static void fold_end(struct path_printer *p)
 		print_line(p, &f->first);
 	} else if (!p->counting) {
 		print_place(p, f->begin, f->end, f->depth);
-		print_whose(p, f->first.who, f->depth);
+		print_whose(p, f->longest.who, f->depth);
 		printf("%u short steps:", f->steps);
 		print_fold_times(f);
 		putchar('\n');
@@ -172,7 +172,12 @@ static void fold_add(struct path_printer *p, const struct path_step *s)
 	if (f->steps && (f->end != s->begin || f->depth != s->depth))
 		fold_end(p);
 	if (!f->steps)
-		*f = (struct fold){.begin = s->begin, .depth = s->depth, .first = *s};
+		*f = (struct fold){.begin = s->begin,
+				   .depth = s->depth,
+				   .first = *s,
+				   .longest = *s};
+	if (time > f->longest.end - f->longest.begin)
+		f->longest = *s;
 	f->end = s->end;
 	f->steps++;
 	if (s->state == MODEL_RUNNING)
