@@ -388,7 +388,7 @@ void remote_ended(struct model *m, struct remote_half *h, enum model_remote_matc
 {
 	h->outer = NULL;
 	tell_end(m, h);
-	if (why != MODEL_REMOTE_UNDER_WAY)
+	if (why != MODEL_REMOTE_UNDER_WAY && h->call.over == TIME_NONE)
 		h->call.over = m->now;
 	/* The client may be still to find out that nobody answers. */
 	if (h->server && why == MODEL_REMOTE_UNDER_WAY && !h->client)

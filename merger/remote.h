@@ -57,8 +57,8 @@ struct model_remote_call {
 	struct model_remote_end client, server;
 	uint64_t at[MODEL_NR_REMOTE_MOMENTS]; /* ns; TIME_NONE: not known, or it did not come to it
 					       */
-	/* ns; an end alone that ended without its last moment: when that was found out. Else
-	 * TIME_NONE: it has its last moment, or goes on. */
+	/* ns; of a client without its last moment, when that was found out; TIME_NONE: it has that
+	 * moment, or goes on. */
 	uint64_t over;
 	bool internal; /* to the registry, the activator or distributed garbage collection */
 	/* Both keys are known, and they do not say the same: UID against connection. */

@@ -233,6 +233,49 @@ START_TEST(lost_records_leave_the_wait_with_a_reason)
 }
 END_TEST
 
+/* Who serves the next call is in none any more, whatever became of it. */
+START_TEST(a_call_that_was_given_up_is_over)
+{
+	struct feed *f = remote_story();
+
+	comes(f, 1, 0, 201);
+	serves(f, 10, ONE, 201, 1, NAME_OUTER);
+	sends(f, 12, ONE, 201, 2);
+	leaves(f, 1, 14, 201, S, "read", 4, 2);
+	arrives(f, 20, 3, 0, 1, 201, 20);
+	serves(f, 24, ONE, 201, 3, NAME_OUTER);
+	leaves(f, 1, 30, 201, S, "read", 4, 2);
+	feed_end(f);
+	path_is(f, row_of(f, 201), 10, 40,
+		"T201 run 10-14, T201 sleep:system call 14-20 softirq in  (under way at the end), "
+		"T201 run 20-30, T201 sleep:system call 30-40 open");
+	story_ends(f);
+}
+END_TEST
+
+START_TEST(a_call_that_hangs_is_followed_to_the_end)
+{
+	struct feed *f = remote_story();
+
+	FEED_TEXT(f, FEED_DICT(CLIENT), 1, rmi_connection, endpoint, "", .id = 1, .family = AF_INET,
+		  .local_port = 4000, .local0 = 1, .peer_port = 1, .peer0 = 1);
+	FEED_TEXT(f, FEED_DICT(ONE), 1, rmi_connection, endpoint, "", .id = 101, .server = 1,
+		  .family = AF_INET, .local_port = 1, .local0 = 1, .peer_port = 4000, .peer0 = 1);
+	comes(f, 0, 0, 100);
+	comes(f, 1, 0, 201);
+	sends(f, 12, CLIENT, 100, 1);
+	leaves(f, 0, 16, 100, S, "read", 4, 2);
+	serves(f, 24, ONE, 201, 1, NAME_OUTER);
+	leaves(f, 1, 30, 201, S, "futex", 4, 2);
+	feed_end(f);
+	path_is(f, 0, 10, 900,
+		"T100 run 10-16, T100 sleep:system call 16-900 <remote T201 in Outer, "
+		".T100 sleep:system call 16-24 request T201 in Outer, .T201 run 24-30, "
+		".T201 sleep:futex 30-900 open");
+	story_ends(f);
+}
+END_TEST
+
 /* What a client waits for besides is its own: a monitor, a collection. */
 START_TEST(only_waits_for_the_other_end_are_the_call_s)
 {
@@ -369,6 +412,8 @@ int main(void)
 	tcase_add_test(t, a_call_that_reaches_out_of_the_window_is_followed);
 	tcase_add_test(t, a_call_that_nobody_serves_is_a_wait_as_before);
 	tcase_add_test(t, lost_records_leave_the_wait_with_a_reason);
+	tcase_add_test(t, a_call_that_was_given_up_is_over);
+	tcase_add_test(t, a_call_that_hangs_is_followed_to_the_end);
 	tcase_add_test(t, only_waits_for_the_other_end_are_the_call_s);
 	tcase_add_test(t, a_virtual_client_waits_on_no_carrier);
 	tcase_add_loop_test(t, any_calls_are_covered, 0, 60);
