@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lanes: rows of parts in chunks, which are never moved, so that a part found stays where it is.
- * What lies outside of all windows is dropped as it comes.
+ * Lanes: what lies outside of all windows is dropped as it comes. Whatever is kept is in rows of
+ * parts (lane.h), of remote calls, too (hops.h).
  */
 #include "lanes.h"
 
@@ -11,16 +11,9 @@
 #include <string.h>
 
 #include "holders.h"
-#include "spill.h"
+#include "lane.h"
 
-#define CHUNK 32u /* parts */
 #define PORT_CHOSEN 32768u
-
-struct lane {
-	char **chunks;
-	uint64_t nr;
-	uint32_t room; /* of chunks */
-};
 
 struct row_of {
 	uint64_t java_tid;
@@ -43,62 +36,8 @@ struct lanes {
 	struct row_of *rows; /* of virtual threads, by process and number */
 	bool unexplained;    /* a virtual thread's wait for a monitor, ended by nobody known */
 	struct holders *holders;
+	struct hops hops;
 };
-
-/* Rows of parts ------------------------------------------------------------------------------ */
-
-static void *lane_part(const struct lane *lane, size_t size, uint64_t i)
-{
-	return i < lane->nr ? lane->chunks[i / CHUNK] + (i % CHUNK) * size : NULL;
-}
-
-static void *lane_last(const struct lane *lane, size_t size)
-{
-	return lane->nr ? lane_part(lane, size, lane->nr - 1) : NULL;
-}
-
-static int lane_add(struct lanes *l, struct lane *lane, const void *part, size_t size)
-{
-	uint64_t chunk = lane->nr / CHUNK;
-
-	if (lane->nr % CHUNK == 0) {
-		void *room;
-		int err;
-
-		if (chunk == lane->room) {
-			uint32_t more = lane->room ? lane->room * 2 : 4;
-			char **grown = realloc(lane->chunks, more * sizeof(*grown));
-
-			if (!grown || more > 1u << 28)
-				return -ENOMEM;
-			lane->chunks = grown;
-			lane->room = more;
-		}
-		err = spill_take(&l->spill, CHUNK * size, &room);
-		if (err)
-			return err;
-		lane->chunks[chunk] = room;
-	}
-	memcpy(lane->chunks[chunk] + (lane->nr++ % CHUNK) * size, part, size);
-	return 0;
-}
-
-/* Both kinds of parts begin with begin and end. */
-static uint64_t lane_first(const struct lane *lane, size_t size, uint64_t t)
-{
-	uint64_t low = 0, high = lane->nr;
-
-	while (low < high) {
-		uint64_t mid = low + (high - low) / 2;
-		const uint64_t *times = lane_part(lane, size, mid);
-
-		if (times[1] > t)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
-}
 
 /* Windows ------------------------------------------------------------------------------------ */
 
@@ -227,7 +166,7 @@ static int on_begin(void *ctx, const struct model_info *info)
 					     .process = info->vthreads[i].process,
 					     .row = i};
 	qsort(l->rows, info->nr_vthreads, sizeof(*l->rows), row_compare);
-	return 0;
+	return hops_init(&l->hops, info, &l->spill);
 }
 
 static struct segment segment_of(uint64_t begin, uint64_t end, enum model_state_kind state)
@@ -265,7 +204,7 @@ static int on_state(void *ctx, const struct model_state *state)
 	if (state->kind == MODEL_READY && state->throttled)
 		s.flags |= SEGMENT_THROTTLED;
 	err = segment_reason(l, &s, state->reason);
-	return err ? err : lane_add(l, &l->threads[state->thread], &s, sizeof(s));
+	return err ? err : lane_add(&l->threads[state->thread], &l->spill, &s, sizeof(s));
 }
 
 /* Told right after the state that it ended. */
@@ -297,7 +236,7 @@ static int on_wait(void *ctx, const struct model_wait *w)
 
 	if (w->begin >= w->end || !is_wanted(l, w->begin, w->end))
 		return 0;
-	return lane_add(l, &l->waits[w->thread], &o, sizeof(o));
+	return lane_add(&l->waits[w->thread], &l->spill, &o, sizeof(o));
 }
 
 static int mount_add(struct lanes *l, const struct model_vstate *v)
@@ -309,7 +248,7 @@ static int mount_add(struct lanes *l, const struct model_vstate *v)
 		last->end = v->end;
 		return 0;
 	}
-	return lane_add(l, &l->mounts[v->carrier], &o, sizeof(o));
+	return lane_add(&l->mounts[v->carrier], &l->spill, &o, sizeof(o));
 }
 
 static int mounted_add(struct lanes *l, const struct model_vstate *v)
@@ -325,7 +264,7 @@ static int mounted_add(struct lanes *l, const struct model_vstate *v)
 		return 0;
 	}
 	s.carrier = v->carrier;
-	return lane_add(l, &l->vthreads[v->vthread], &s, sizeof(s));
+	return lane_add(&l->vthreads[v->vthread], &l->spill, &s, sizeof(s));
 }
 
 static int on_vstate(void *ctx, const struct model_vstate *v)
@@ -348,13 +287,24 @@ static int on_vstate(void *ctx, const struct model_vstate *v)
 		l->unexplained = true;
 	}
 	err = segment_reason(l, &s, v->reason);
-	return err ? err : lane_add(l, &l->vthreads[v->vthread], &s, sizeof(s));
+	return err ? err : lane_add(&l->vthreads[v->vthread], &l->spill, &s, sizeof(s));
+}
+
+static int on_remote(void *ctx, const struct model_remote_call *call)
+{
+	struct lanes *l = ctx;
+	struct hop hop;
+
+	if (!hop_of(call, &hop) || !is_wanted(l, hop.send, hop.over))
+		return 0;
+	return hops_add(&l->hops, call, &hop);
 }
 
 static int on_end(void *ctx, const struct model_counts *counts)
 {
 	struct lanes *l = ctx;
 
+	hops_sort(&l->hops);
 	if (!l->unexplained)
 		return 0;
 	l->holders = holders_new(l);
@@ -382,9 +332,11 @@ struct lanes *lanes_new(const struct lanes_window *windows, uint32_t nr)
 				      .wakeup = on_wakeup,
 				      .wait = on_wait,
 				      .vstate = on_vstate,
+				      .remote = on_remote,
 				      .end = on_end,
 				      .ctx = l,
-				      .wants_reasons = true};
+				      .wants_reasons = true,
+				      .wants_cut_remotes = true};
 	return l;
 }
 
@@ -392,13 +344,6 @@ const struct model_sink *lanes_sink(struct lanes *l, const struct model *m)
 {
 	l->model = m;
 	return &l->sink;
-}
-
-static void lanes_drop(struct lane *lanes, uint32_t nr)
-{
-	for (uint32_t i = 0; lanes && i < nr; i++)
-		free(lanes[i].chunks);
-	free(lanes);
 }
 
 void lanes_free(struct lanes *l)
@@ -412,6 +357,7 @@ void lanes_free(struct lanes *l)
 		lanes_drop(l->vthreads, l->info->nr_vthreads);
 	}
 	holders_free(l->holders);
+	hops_fini(&l->hops);
 	spill_fini(&l->spill);
 	free(l->windows);
 	free(l->whys);
@@ -507,6 +453,12 @@ uint32_t lanes_mounted(const struct lanes *l, uint32_t thread, uint64_t t)
 const struct holders *lanes_holders(const struct lanes *l)
 {
 	return l->holders;
+}
+
+const struct hop *lanes_hop(const struct lanes *l, uint32_t thread, uint32_t vthread, uint64_t t,
+			    uint64_t *until)
+{
+	return hops_at(&l->hops, thread, vthread, t, until);
 }
 
 uint32_t lanes_vthread(const struct lanes *l, uint32_t process, uint64_t java_tid)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The states of all threads during chosen windows of time, kept so that one can go back in them: a
- * lane for each thread and virtual thread. Filled by the model as a sink. Memory is bounded: beyond
- * LANES_MEMORY the states lie in a file without a name.
+ * lane for each thread and virtual thread; and for which remote calls it waited. Filled by the
+ * model as a sink. Memory is bounded: beyond LANES_MEMORY they lie in a file without a name.
  */
 #ifndef JIS_ANALYSIS_LANES_H
 #define JIS_ANALYSIS_LANES_H
 
+#include "hops.h"
 #include "merger/model.h"
 
 #define LANES_MEMORY (256ull << 20)
@@ -96,6 +97,10 @@ uint32_t lanes_mounted(const struct lanes *l, uint32_t thread, uint64_t t);
 
 /* Who got which monitor when; NULL where no wait of a virtual thread lacks a waker. */
 const struct holders *lanes_holders(const struct lanes *l);
+
+/* The remote call for whose answer a thread waits at @t: hops_at(). */
+const struct hop *lanes_hop(const struct lanes *l, uint32_t thread, uint32_t vthread, uint64_t t,
+			    uint64_t *until);
 
 /* Row of virtual thread @java_tid of @process, or MODEL_NO_THREAD. */
 uint32_t lanes_vthread(const struct lanes *l, uint32_t process, uint64_t java_tid);

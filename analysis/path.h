@@ -18,6 +18,7 @@ enum path_end {
 	PATH_HOLDER,   /* the same, and it had the lock that was waited for */
 	PATH_OWNER,   /* the same; it had the lock when the wait began, who ended it is not known */
 	PATH_SENDER,  /* the same; what came from the network was sent just then, by that one */
+	PATH_REMOTE,  /* the same: it serves the remote call that is waited for */
 	PATH_PARENT,  /* the same: the thread was not created yet, that one did it */
 	PATH_TIMER,   /* a timer */
 	PATH_SOFTIRQ, /* the network and the like */
@@ -25,6 +26,9 @@ enum path_end {
 	PATH_NMI,     /* ... of that kind */
 	PATH_FOREIGN, /* a thread that was not recorded: foreign, tid */
 	PATH_IDLE,    /* the idle task */
+	PATH_REQUEST, /* a remote call is on its way, or not read yet by the thread that serves it
+		       */
+	PATH_ANSWER,  /* its answer is on its way from there */
 	PATH_OPEN,    /* it is not known who */
 	PATH_DEEP,    /* a thread that is not followed: too deep */
 	PATH_CYCLE,   /* a thread that is waited for already: the records contradict */
@@ -49,8 +53,9 @@ struct path_step {
 	bool leaf;	     /* nothing below it: its time counts. Else those that follow, deeper */
 	uint32_t why;	     /* lanes_why() */
 	uint32_t hash;
-	struct path_who owner, by; /* by: who ended it, or had the CPU */
+	struct path_who owner, by; /* by: who ended it, or had the CPU, or serves the call */
 	uint32_t foreign, tid;
+	struct hop_call call; /* a wait: the remote call it is in; HOP_NONE: none */
 };
 
 /* Takes the steps in order of time, a wait before what lies below it. Not 0 ends the walk with it.

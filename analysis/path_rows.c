@@ -23,7 +23,8 @@ struct path_rows {
 	uint32_t nr_names, room_names;
 	uint32_t *name_table;
 	uint32_t name_mask;
-	uint32_t top; /* row of the last step of depth 0 */
+	uint32_t top;  /* row of the last step of depth 0 */
+	uint32_t home; /* process of who that one is of */
 	uint64_t sum;
 };
 
@@ -68,6 +69,32 @@ const char *path_who_text(const struct model *m, const struct model_info *info, 
 	}
 	if (group)
 		without_numbers(text);
+	return text;
+}
+
+uint32_t path_who_process(const struct model_info *info, struct path_who who)
+{
+	return who.vthread != MODEL_NO_THREAD ? info->vthreads[who.vthread].process
+					      : info->threads[who.thread].process;
+}
+
+const char *path_who_away_text(const struct model *m, const struct model_info *info,
+			       struct path_who who, uint32_t home, bool group, char *text,
+			       size_t size)
+{
+	const struct process_entry *p;
+	uint32_t process;
+	size_t used;
+
+	path_who_text(m, info, who, group, text, size);
+	if (!*text)
+		return text;
+	process = path_who_process(info, who);
+	if (process == home)
+		return text;
+	p = &info->processes[process];
+	used = strlen(text);
+	snprintf(text + used, size - used, " of %s (%u)", p->name ? p->name : "?", p->pid);
 	return text;
 }
 
@@ -151,8 +178,8 @@ static int name_who(struct path_rows *r, struct path_who who, uint32_t *out)
 	if (who.vthread != MODEL_NO_THREAD)
 		who.thread = MODEL_NO_THREAD;
 	return name_add(r,
-			path_who_text(r->model, lanes_info(r->lanes), who, r->groups, text,
-				      sizeof(text)),
+			path_who_away_text(r->model, lanes_info(r->lanes), who, r->home, r->groups,
+					   text, sizeof(text)),
 			out);
 }
 
@@ -241,6 +268,9 @@ static int key_of(struct path_rows *r, const struct path_step *s, struct path_ke
 	key->state = s->state;
 	key->ended = s->ended;
 	key->flags = s->flags & (SEGMENT_THROTTLED | SEGMENT_TO_MOUNT);
+	key->call = s->call;
+	if (s->call.kind == HOP_FOLLOWED)
+		key->call.match = 0; /* by what its ends are known is no difference here */
 	return err;
 }
 
@@ -252,6 +282,7 @@ int path_rows_step(void *ctx, const struct path_step *s)
 	int err;
 
 	if (s->depth == 0) {
+		r->home = path_who_process(lanes_info(r->lanes), s->who);
 		err = key_of(r, s, &key);
 		if (!err)
 			err = row_get(r, key, &r->top);

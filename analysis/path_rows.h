@@ -14,10 +14,11 @@
 #define PATH_NO_ROW UINT32_MAX
 
 struct path_key {
-	uint32_t parent; /* row, or PATH_NO_ROW */
-	uint32_t why;	 /* lanes_why(), UINT32_MAX: none */
-	uint32_t who;	 /* path_rows_name(): whose time it is; 0: of those asked for */
-	uint32_t by;	 /* the same: who ended it or had the CPU; 0: nobody */
+	uint32_t parent;      /* row, or PATH_NO_ROW */
+	uint32_t why;	      /* lanes_why(), UINT32_MAX: none */
+	uint32_t who;	      /* path_rows_name(): whose time it is; 0: of those asked for */
+	uint32_t by;	      /* the same: who ended it or had the CPU; 0: nobody */
+	struct hop_call call; /* of a wait: the remote call it is in */
 	uint8_t state, ended, flags, others; /* flags: SEGMENT_THROTTLED, _TO_MOUNT; others: of any
 						kind, after PATH_ROWS_MAX rows */
 };
@@ -53,6 +54,12 @@ void path_rows_free(struct path_rows *r);
 /* "exec-3 [77]", or "exec-#" with @group; "" for nobody. Returns @text. */
 const char *path_who_text(const struct model *m, const struct model_info *info, struct path_who who,
 			  bool group, char *text, size_t size);
+/* The same, with " of java (76)" for one that is not of process @home. */
+const char *path_who_away_text(const struct model *m, const struct model_info *info,
+			       struct path_who who, uint32_t home, bool group, char *text,
+			       size_t size);
+/* Process of @who, who is somebody. */
+uint32_t path_who_process(const struct model_info *info, struct path_who who);
 /* The same for a thread that was not recorded. */
 const char *path_foreign_text(const struct model_info *info, uint32_t foreign, uint32_t tid,
 			      bool group, char *text, size_t size);

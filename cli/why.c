@@ -12,7 +12,8 @@
 #include "why.h"
 
 #define MAX_STEPS (1u << 20)
-/* How long after the interval's end a wake-up is looked for that ends its last wait. */
+/* How long after the intervals a wake-up is looked for that ends a last wait, and what the other
+ * end says of a remote call that is over. */
 #define BEYOND_NS 1000000000ull
 
 static const char usage[] = "jis why [OPTION]... DIR";
@@ -226,6 +227,7 @@ static int fill_lanes(struct work *w, const struct lanes_window *windows, uint32
 		if (windows[i].end > options.to)
 			options.to = windows[i].end;
 	}
+	options.to += BEYOND_NS;
 	w->lanes = lanes_new(windows, nr);
 	if (!w->lanes)
 		return no_memory();

@@ -46,6 +46,7 @@ struct why {
 struct why_what {
 	uint32_t why;
 	uint8_t state, ended, flags;
+	struct hop_call call;
 	const char *by;
 };
 #define WHY_TEXT_SIZE 512
@@ -54,7 +55,9 @@ const char *why_what_text(const struct why *w, const struct why_what *what, char
 struct why_what why_of_row(const struct path_rows *rows, const struct path_row *row);
 const char *why_row_text(const struct why *w, const struct path_rows *rows,
 			 const struct path_row *row, char *text, size_t n);
-const char *why_step_text(const struct why *w, const struct path_step *s, char *text, size_t n);
+/* @home: process whose threads are named without it. */
+const char *why_step_text(const struct why *w, const struct path_step *s, uint32_t home, char *text,
+			  size_t n);
 
 /* The answer in one sentence. */
 void why_answer(const struct why *w, const struct path_rows *rows, FILE *out);

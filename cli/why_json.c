@@ -31,6 +31,9 @@ static const char *end_name(uint8_t ended)
 		[PATH_HOLDER] = "holder",
 		[PATH_OWNER] = "owner",
 		[PATH_SENDER] = "sender",
+		[PATH_REMOTE] = "remote",
+		[PATH_REQUEST] = "request",
+		[PATH_ANSWER] = "answer",
 		[PATH_PARENT] = "parent",
 		[PATH_TIMER] = "timer",
 		[PATH_SOFTIRQ] = "softirq",
@@ -52,6 +55,7 @@ static const char *end_name(uint8_t ended)
 static void put_who(struct json_object *o, const struct why *w, const char *name,
 		    struct path_who who)
 {
+	const struct process_entry *p;
 	struct json_object *one;
 	char text[TEXT_SIZE];
 
@@ -63,7 +67,23 @@ static void put_who(struct json_object *o, const struct why *w, const char *name
 		put(one, "java_tid", w->info->vthreads[who.vthread].java_tid);
 	if (who.thread != MODEL_NO_THREAD)
 		put(one, "tid", w->info->threads[who.thread].entry->tid);
+	p = &w->info->processes[path_who_process(w->info, who)];
+	put(one, "pid", p->pid);
+	put_text(one, "process", p->name ? p->name : "");
 	json_object_object_add(o, name, one);
+}
+
+/* The remote call a wait is in: "alone" says why who serves it is not known. */
+static void put_remote(struct json_object *o, const struct why *w, const struct hop_call *call)
+{
+	struct json_object *one = json_object_new_object();
+
+	put_text(one, "method", model_name(w->model, call->method));
+	json_object_object_add(one, "internal", json_object_new_boolean(call->internal));
+	if (call->kind == HOP_ALONE)
+		put_text(one, "alone",
+			 model_remote_match_name((enum model_remote_match)call->match));
+	json_object_object_add(o, "remote", one);
 }
 
 /* State, reason with its object, and how it ended. */
@@ -84,6 +104,8 @@ static void put_what(struct json_object *o, const struct why *w, const struct wh
 		put_text(o, "ended", end_name(what->ended));
 	if (what->by && *what->by)
 		put_text(o, "by", what->by);
+	if (what->call.kind != HOP_NONE)
+		put_remote(o, w, &what->call);
 	put_text(o, "text", why_what_text(w, what, text, sizeof(text)));
 }
 
@@ -151,7 +173,8 @@ static struct json_object *step_object(const struct why *w, const struct why_det
 	const struct why_what what = {.why = s->why,
 				      .state = s->state,
 				      .ended = s->ended,
-				      .flags = s->flags};
+				      .flags = s->flags,
+				      .call = s->call};
 	char by[TEXT_SIZE];
 
 	put(o, "from", s->begin - d->interval.begin);
@@ -160,6 +183,8 @@ static struct json_object *step_object(const struct why *w, const struct why_det
 	json_object_object_add(o, "leaf", json_object_new_boolean(s->leaf));
 	put_who(o, w, "thread", s->who);
 	put_what(o, w, &what);
+	put_text(o, "text",
+		 why_step_text(w, s, path_who_process(w->info, d->interval.who), by, sizeof(by)));
 	if (s->hash)
 		put(o, "hash", s->hash);
 	put_who(o, w, "owner", s->owner);

@@ -91,13 +91,14 @@ static int print_rows(const struct why *w, const struct path_rows *rows)
 struct fold {
 	uint64_t begin, end, running, ready, waiting, other;
 	uint32_t steps, depth;
-	struct path_step first;
+	struct path_step first, longest;
 };
 
 struct path_printer {
 	const struct why *w;
 	const struct why_detail *d;
 	uint64_t shortest; /* shorter ones are folded */
+	uint32_t home;	   /* process of the interval's thread */
 	bool counting;	   /* print nothing */
 	uint32_t lines;
 	struct fold fold;
@@ -116,8 +117,8 @@ static void print_whose(const struct path_printer *p, struct path_who who, uint3
 
 	if (!depth)
 		return;
-	cli_print_escaped(stdout,
-			  path_who_text(p->w->model, p->w->info, who, false, text, sizeof(text)));
+	cli_print_escaped(stdout, path_who_away_text(p->w->model, p->w->info, who, p->home, false,
+						     text, sizeof(text)));
 	fputs(": ", stdout);
 }
 
@@ -127,7 +128,7 @@ static void print_line(const struct path_printer *p, const struct path_step *s)
 
 	print_place(p, s->begin, s->end, s->depth);
 	print_whose(p, s->who, s->depth);
-	cli_print_escaped(stdout, why_step_text(p->w, s, text, sizeof(text)));
+	cli_print_escaped(stdout, why_step_text(p->w, s, p->home, text, sizeof(text)));
 	putchar('\n');
 }
 
@@ -155,7 +156,7 @@ static void fold_end(struct path_printer *p)
 		print_line(p, &f->first);
 	} else if (!p->counting) {
 		print_place(p, f->begin, f->end, f->depth);
-		print_whose(p, f->first.who, f->depth);
+		print_whose(p, f->longest.who, f->depth);
 		printf("%u short steps:", f->steps);
 		print_fold_times(f);
 		putchar('\n');
@@ -171,7 +172,12 @@ static void fold_add(struct path_printer *p, const struct path_step *s)
 	if (f->steps && (f->end != s->begin || f->depth != s->depth))
 		fold_end(p);
 	if (!f->steps)
-		*f = (struct fold){.begin = s->begin, .depth = s->depth, .first = *s};
+		*f = (struct fold){.begin = s->begin,
+				   .depth = s->depth,
+				   .first = *s,
+				   .longest = *s};
+	if (time > f->longest.end - f->longest.begin)
+		f->longest = *s;
 	f->end = s->end;
 	f->steps++;
 	if (s->state == MODEL_RUNNING)
@@ -190,7 +196,8 @@ static bool same_step(const struct path_step *a, const struct path_step *b)
 	       a->state == b->state && a->why == b->why && a->ended == b->ended &&
 	       a->flags == b->flags && a->who.thread == b->who.thread &&
 	       a->who.vthread == b->who.vthread && a->by.thread == b->by.thread &&
-	       a->by.vthread == b->by.vthread && a->foreign == b->foreign;
+	       a->by.vthread == b->by.vthread && a->foreign == b->foreign &&
+	       !memcmp(&a->call, &b->call, sizeof(a->call));
 }
 
 static void print_step(struct path_printer *p, const struct path_step *s)
@@ -231,6 +238,7 @@ static void print_path(const struct why *w, const struct why_detail *d)
 	uint64_t whole = d->interval.end - d->interval.begin;
 	struct path_printer p = {.w = w,
 				 .d = d,
+				 .home = path_who_process(w->info, d->interval.who),
 				 .counting = true,
 				 .shortest = w->limit ? whole / 1000 + 1 : 0};
 

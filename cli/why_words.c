@@ -75,6 +75,19 @@ static void add_wait(const struct why *w, const struct lanes_why *why, char *tex
 		add(text, n, " (%s)", call);
 }
 
+static const char *call_name(const struct why *w, const struct hop_call *call)
+{
+	return call->method ? model_name(w->model, call->method) : "(not known)";
+}
+
+/* The call, and in what the client waits for its answer. */
+static void add_remote(const struct why *w, const struct why_what *what, char *text, size_t n)
+{
+	add(text, n, "remote call %s (", call_name(w, &what->call));
+	add_wait(w, lanes_why(w->lanes, what->why), text, n);
+	add(text, n, ")");
+}
+
 static bool is_sleep(uint32_t kind)
 {
 	return kind == MODEL_WAIT_SLEEP || kind == MODEL_WAIT_TIMER;
@@ -105,6 +118,15 @@ static void add_end(uint32_t kind, const struct why_what *what, char *text, size
 		break;
 	case PATH_OWNER:
 		add(text, n, " held by %s when the wait began", by);
+		break;
+	case PATH_REMOTE:
+		add(text, n, " served by %s", by);
+		break;
+	case PATH_REQUEST:
+		add(text, n, ", the request on its way to %s", by);
+		break;
+	case PATH_ANSWER:
+		add(text, n, ", the answer on its way from %s", by);
 		break;
 	case PATH_PARENT:
 		add(text, n, ", that was to be done by %s", by);
@@ -153,6 +175,8 @@ const char *why_what_text(const struct why *w, const struct why_what *what, char
 	text[0] = 0;
 	if (what->state == MODEL_RUNNING)
 		add_running(w, why, text, n);
+	else if (why_is_wait(what->state) && what->call.kind == HOP_FOLLOWED)
+		add_remote(w, what, text, n);
 	else if (why_is_wait(what->state) && why)
 		add_wait(w, why, text, n);
 	else if (what->state == MODEL_NOT_CREATED)
@@ -176,6 +200,9 @@ const char *why_what_text(const struct why *w, const struct why_what *what, char
 	if (what->flags & SEGMENT_PINNED && why_is_wait(what->state))
 		add(text, n, ", pinned");
 	add_end(why ? why->kind : 0, what, text, n);
+	if (what->call.kind == HOP_ALONE)
+		add(text, n, ", in remote call %s: %s", call_name(w, &what->call),
+		    model_remote_match_name((enum model_remote_match)what->call.match));
 	return text;
 }
 
@@ -185,6 +212,7 @@ struct why_what why_of_row(const struct path_rows *rows, const struct path_row *
 				 .state = row->key.state,
 				 .ended = row->key.ended,
 				 .flags = row->key.flags,
+				 .call = row->key.call,
 				 .by = path_rows_name(rows, row->key.by)};
 }
 
@@ -199,18 +227,20 @@ const char *why_row_text(const struct why *w, const struct path_rows *rows,
 	return text;
 }
 
-const char *why_step_text(const struct why *w, const struct path_step *s, char *text, size_t n)
+const char *why_step_text(const struct why *w, const struct path_step *s, uint32_t home, char *text,
+			  size_t n)
 {
 	struct why_what what = {.why = s->why,
 				.state = s->state,
 				.ended = s->ended,
-				.flags = s->flags};
+				.flags = s->flags,
+				.call = s->call};
 	char by[TEXT_SIZE];
 
 	if (s->ended == PATH_FOREIGN || s->ended == PATH_BEHIND_FOREIGN)
 		what.by = path_foreign_text(w->info, s->foreign, s->tid, false, by, sizeof(by));
 	else
-		what.by = path_who_text(w->model, w->info, s->by, false, by, sizeof(by));
+		what.by = path_who_away_text(w->model, w->info, s->by, home, false, by, sizeof(by));
 	return why_what_text(w, &what, text, n);
 }
 

@@ -454,7 +454,8 @@ struct model_sink {
 	/* It is closed, or the recording ends. */
 	int (*connection)(void *ctx, const struct model_connection *connection);
 	/* A remote call of a selected thread, client or server, wholly within the window; in the
-	 * order in which they were complete, those without an other end behind them. */
+	 * order in which they were complete, those without an other end behind them.
+	 * wants_cut_remotes: also those not wholly within it, or outside of it. */
 	int (*remote)(void *ctx, const struct model_remote_call *call);
 	/* An end of one begins: INVOKE, else the first moment that is known. In time order. */
 	int (*remote_begin)(void *ctx, const struct model_remote_call *call);
@@ -466,6 +467,7 @@ struct model_sink {
 	/* States come with reasons, and running ones end where a recorded system call begins or
 	 * ends. Implied by call_end. */
 	bool wants_reasons;
+	bool wants_cut_remotes;
 };
 
 struct model_options {

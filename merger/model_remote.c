@@ -64,12 +64,14 @@ static struct remote_half *half_push(const struct writer *w, bool server,
 	for (int i = 0; i < MODEL_NR_REMOTE_MOMENTS; i++)
 		h->call.at[i] = TIME_NONE;
 	h->call.gone_on = TIME_NONE;
+	h->call.over = TIME_NONE;
 	h->server = server;
 	end = end_of(h);
 	end->known = true;
 	end->number = ++w->m->remote_ends;
 	end->process = w->process;
 	end->java_tid = w->j->java_tid;
+	end->virtual = w->j->virtual;
 	end->who = w->life != NONE ? who_is(w->m, w->life) : (struct model_who){NONE, w->j->row};
 	h->call.at[moment] = w->t;
 	h->outer = w->j->remote;
@@ -77,14 +79,16 @@ static struct remote_half *half_push(const struct writer *w, bool server,
 	return h;
 }
 
-/* The innermost ends, up to the one that is @last, or all, are over without a record of it. */
+/* The innermost ends, up to the one that is @last, or all, are over without a record of it; @over:
+ * as that of the call. */
 static void given_up(struct model *m, struct jthread *j, const struct remote_half *last,
-		     enum model_remote_match why)
+		     enum model_remote_match why, uint64_t over)
 {
 	while (j->remote && j->remote != last) {
 		struct remote_half *h = j->remote;
 
 		j->remote = h->outer;
+		h->call.over = over;
 		if (why == MODEL_REMOTE_UNDER_WAY && !h->server &&
 		    h->call.at[MODEL_REMOTE_SEND] == TIME_NONE)
 			remote_ended(m, h, MODEL_REMOTE_NOT_SENT);
@@ -95,7 +99,7 @@ static void given_up(struct model *m, struct jthread *j, const struct remote_hal
 
 void remote_dropped(struct model *m, struct jthread *j, enum model_remote_match why)
 {
-	given_up(m, j, NULL, why);
+	given_up(m, j, NULL, why, why == MODEL_REMOTE_UNDER_WAY ? TIME_NONE : m->now);
 }
 
 void remote_free(struct jthread *j)
@@ -139,7 +143,7 @@ static struct remote_half *half_find(const struct writer *w, bool server, uint32
 			break;
 	}
 	if (h)
-		given_up(w->m, w->j, h, MODEL_REMOTE_NOT_SENT);
+		given_up(w->m, w->j, h, MODEL_REMOTE_NOT_SENT, w->t);
 	return h;
 }
 
@@ -241,7 +245,7 @@ static void returned(const struct writer *w, const struct jis_ev_rmi_return *ev)
 		remote_ended(w->m, half_pop(w->j), MODEL_REMOTE_BEFORE);
 		return;
 	}
-	given_up(w->m, w->j, h, MODEL_REMOTE_NOT_SENT);
+	given_up(w->m, w->j, h, MODEL_REMOTE_NOT_SENT, w->t);
 	half_pop(w->j);
 	h->call.at[MODEL_REMOTE_RETURN] = w->t;
 	h->call.client.result = ev->result;
@@ -258,7 +262,7 @@ static void serve(const struct writer *w, const struct jis_ev_rmi_serve *ev)
 {
 	struct remote_half *h;
 
-	given_up(w->m, w->j, NULL, MODEL_REMOTE_UNDER_WAY);
+	given_up(w->m, w->j, NULL, MODEL_REMOTE_UNDER_WAY, w->t);
 	h = half_push(w, true, MODEL_REMOTE_SERVE);
 	if (!h)
 		return;
@@ -275,7 +279,7 @@ static struct remote_half *served(const struct writer *w)
 	while (h && !h->server)
 		h = h->outer;
 	if (h)
-		given_up(w->m, w->j, h, MODEL_REMOTE_NOT_SENT);
+		given_up(w->m, w->j, h, MODEL_REMOTE_NOT_SENT, w->t);
 	return h;
 }
 

@@ -183,6 +183,11 @@ static bool in_window(const struct model *m, const struct model_remote_call *cal
 		if (call->at[i] != TIME_NONE &&
 		    (call->at[i] < m->info.begin || call->at[i] > m->info.end))
 			return false;
+	return true;
+}
+
+static bool is_selected(const struct model *m, const struct model_remote_call *call)
+{
 	/* Also those of threads that the tables do not know. */
 	if (!m->options.thread && !m->options.process)
 		return true;
@@ -193,10 +198,15 @@ static bool in_window(const struct model *m, const struct model_remote_call *cal
 static void tell_to(struct model *m, const struct callbacks *to, size_t member,
 		    const struct model_remote_call *call)
 {
-	for (uint32_t i = 0; i < to->nr && in_window(m, call); i++) {
+	bool within = in_window(m, call), selected = is_selected(m, call);
+
+	for (uint32_t i = 0; i < to->nr && selected; i++) {
 		const struct model_sink *s = to->sinks[i];
 		int (*callback)(void *ctx, const struct model_remote_call *call);
 		int err;
+
+		if (!within && (to != &m->on_remote || !s->wants_cut_remotes))
+			continue;
 
 		memcpy(&callback, (const char *)s + member, sizeof(callback));
 		err = callback(s->ctx, call);
@@ -349,17 +359,26 @@ void remote_over(struct model *m, struct remote_half *h)
 	}
 }
 
-void remote_failed(struct model *m, struct remote_half *h)
+/* Served before it was even called: it is another call. */
+static bool is_earlier(const struct remote_half *server, const struct remote_half *client)
+{
+	uint64_t called = client->call.at[MODEL_REMOTE_CALL];
+
+	return called != TIME_NONE && server->call.at[MODEL_REMOTE_SERVE] < called;
+}
+
+/* A client's that has got no answer: matched by its connection, or told alone, with @why. */
+static void client_alone(struct model *m, struct remote_half *h, enum model_remote_match why)
 {
 	struct connection *c = connection_of(m, h);
 	struct connection *s = c ? (c->other ? c->other : connection_across(m->remotes, c)) : NULL;
 	struct remote_half *server = s ? s->current : NULL;
 	int64_t number = (int64_t)h->call.client.call + (c ? c->offset : 0);
 
-	tell_end(m, h);
 	/* Where no call before was matched, the numbers of the two ends need not be the same. */
-	if (!server || server->client || (c->other && server->call.server.call != number)) {
-		tell_one(m, h, MODEL_REMOTE_FAILED);
+	if (!server || server->client || is_earlier(server, h) ||
+	    (c->other && server->call.server.call != number)) {
+		tell_one(m, h, why);
 		return;
 	}
 	if (is_waiting(m->remotes, server)) {
@@ -379,15 +398,25 @@ static uint64_t alive_until(const struct model *m, const struct remote_half *h)
 	return death < t ? death : t;
 }
 
+void remote_failed(struct model *m, struct remote_half *h)
+{
+	tell_end(m, h);
+	client_alone(m, h, MODEL_REMOTE_FAILED);
+}
+
 void remote_ended(struct model *m, struct remote_half *h, enum model_remote_match why)
 {
 	h->outer = NULL;
 	if (why == MODEL_REMOTE_UNDER_WAY)
 		h->call.gone_on = alive_until(m, h);
 	tell_end(m, h);
+	if (why != MODEL_REMOTE_UNDER_WAY && h->call.over == TIME_NONE)
+		h->call.over = m->now;
 	/* The client may be still to find out that nobody answers. */
 	if (h->server && why == MODEL_REMOTE_UNDER_WAY && !h->client)
 		waiting_add(m, h, why);
+	else if (!h->server && why == MODEL_REMOTE_UNDER_WAY)
+		client_alone(m, h, why);
 	else
 		tell_one(m, h, why);
 }

@@ -27,9 +27,10 @@ enum model_remote_moment {
 
 /* By what the two ends are known to be of one call, or why there is only one. */
 enum model_remote_match {
-	MODEL_REMOTE_BY_UID,	    /* they have the same UID: exact */
-	MODEL_REMOTE_BY_CONNECTION, /* no answer came: the same connection, and call on it */
-	MODEL_REMOTE_NOT_SENT,	    /* a client's: it failed before, or was given up */
+	MODEL_REMOTE_BY_UID, /* they have the same UID: exact */
+	/* No answer came, or not yet: the same connection, and call on it. */
+	MODEL_REMOTE_BY_CONNECTION,
+	MODEL_REMOTE_NOT_SENT,	/* a client's: it failed before, or was given up */
 	MODEL_REMOTE_FAILED,	/* a client's: no answer; who should have served it is not known */
 	MODEL_REMOTE_UNDER_WAY, /* the recording ends, or its JVM has ended, in it */
 	MODEL_REMOTE_BEFORE,	/* it began before its thread was recorded */
@@ -44,6 +45,7 @@ struct model_remote_end {
 	uint64_t number; /* from 1, in order of first sight of either kind of end */
 	uint32_t process;
 	struct model_who who;
+	bool virtual; /* it is a virtual thread: who.thread was its carrier at the begin */
 	uint64_t java_tid;
 	uint32_t connection, call; /* as in rmi_call; 0 not known */
 	uint32_t method; /* model_name(): Class.method, or an operation's text; 0 not known */
@@ -59,6 +61,9 @@ struct model_remote_call {
 	/* ns: of an end without its last moment, until when it is known to have gone on: its
 	 * thread's end, or the recording's. Else TIME_NONE. Told with remote_end. */
 	uint64_t gone_on;
+	/* ns; of a client without its last moment, when that was found out; TIME_NONE: it has that
+	 * moment, or goes on. */
+	uint64_t over;
 	bool internal; /* to the registry, the activator or distributed garbage collection */
 	/* Both keys are known, and they do not say the same: UID against connection. */
 	bool disagrees;

@@ -48,3 +48,7 @@ expect("disagreements", (r["disagreements"], r["backward"]), (0, 0))
 print(f"{chain} calls by way of three JVMs")
 sys.exit(wrong > 0)
 PY
+# A call to the last one is in the critical path of what a client waits for: as a wait, with the reason.
+expect_status 0 "$JIS" why -q --limit 0 --span 1 "$TESTDIR/trace"
+expect_says 'remote call RemoteCalls$Chain.call ('
+expect_says ', in remote call RemoteCalls$Chain.call: other end not recorded'

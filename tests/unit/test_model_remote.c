@@ -31,7 +31,7 @@ static int on_remote(void *ctx, const struct model_remote_call *c)
 }
 
 /* The JVM of test_model_why.h, and 200, whose thread is Java thread 5. */
-static struct feed *remote_new_feed(void)
+static struct feed *remote_in_window(const struct model_options *options, bool cut)
 {
 	static struct model_sink sink;
 	struct feed *f = why_new();
@@ -40,10 +40,15 @@ static struct feed *remote_new_feed(void)
 	feed_process(f, 200, "server");
 	feed_thread(f, 200, 200, ALIVE, ALIVE, "server");
 	feed_thread(f, 200, 201, ALIVE, ALIVE, "worker");
-	sink = (struct model_sink){.remote = on_remote, .ctx = f};
+	sink = (struct model_sink){.remote = on_remote, .ctx = f, .wants_cut_remotes = cut};
 	f->sinks[f->nr_sinks++] = &sink;
-	why_start(f);
+	why_start_with(f, options);
 	return f;
+}
+
+static struct feed *remote_new_feed(void)
+{
+	return remote_in_window(NULL, false);
 }
 
 static void done(struct feed *f)
@@ -148,6 +153,48 @@ START_TEST(a_call_without_an_answer_is_known_by_its_connection)
 	SERVER(f, 40, rmi_dispatch, .object = 77, .space_time = 9);
 	done(f);
 	ck_assert_str_eq(calls, "connection C3#1 S4#1 ca@10 se@11 se@20 di@40 re@30 result 2");
+}
+END_TEST
+
+/* Whichever of the two ends the model comes upon first. */
+START_TEST(a_call_under_way_at_the_end_is_known_by_its_connection)
+{
+	struct feed *f = remote_new_feed();
+
+	connections(f, 5, 4000);
+	sends(f, 10, 3, 1, 0xa);
+	serves(f, 20, 4, 1, 500);
+	returns(f, 30, 0xa, 500, 0);
+	sends(f, 40, 3, 2, 0xa);
+	SERVER(f, 50, rmi_serve, .connection = 4, .call = 2);
+	SERVER(f, 51, rmi_dispatch, .object = 77, .space_time = 9);
+	done(f);
+	ck_assert_ptr_nonnull(strstr(calls, ", connection C3#2 S4#2 ca@40 se@41 se@50 di@51"));
+	/* The request is still on its way: what the connection has is the call before. */
+	f = remote_new_feed();
+	connections(f, 5, 4000);
+	serves(f, 20, 4, 1, 500);
+	sends(f, 40, 3, 2, 0xa);
+	done(f);
+	ck_assert_ptr_nonnull(strstr(calls, "under way at the end C3#2 "));
+}
+END_TEST
+
+START_TEST(calls_that_reach_out_of_the_window_are_told_to_who_wants_them)
+{
+	static const struct model_options options = {.from = 15, .to = 35};
+
+	for (int cut = 0; cut < 2; cut++) {
+		struct feed *f = remote_in_window(&options, cut);
+
+		sends(f, 10, 3, 1, 0xa);
+		serves(f, 20, 4, 1, 500);
+		returns(f, 30, 0xa, 500, 0);
+		done(f);
+		ck_assert_str_eq(calls, cut ? "UID C3#1 S4#1 ca@10 se@11 se@20 di@21 re@22 an@23 "
+					      "re@30"
+					    : "");
+	}
 }
 END_TEST
 
@@ -293,6 +340,8 @@ int main(void)
 	tcase_add_test(t, the_two_ends_of_a_call_are_one);
 	tcase_add_test(t, what_one_passes_may_call);
 	tcase_add_test(t, a_call_without_an_answer_is_known_by_its_connection);
+	tcase_add_test(t, a_call_under_way_at_the_end_is_known_by_its_connection);
+	tcase_add_test(t, calls_that_reach_out_of_the_window_are_told_to_who_wants_them);
 	tcase_add_test(t, an_answer_that_comes_too_late_is_of_the_call);
 	tcase_add_test(t, calls_are_counted_from_the_first_that_was_recorded);
 	tcase_add_test(t, keys_that_disagree_are_told);

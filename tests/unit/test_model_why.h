@@ -171,11 +171,11 @@ static inline void java_ends(struct feed *f, uint64_t t, uint64_t java_tid, uint
 }
 
 /* Begins the model; the Java threads started with it, and 100 and 101 run on CPUs 0 and 1. */
-static inline void why_start(struct feed *f)
+static inline void why_start_with(struct feed *f, const struct model_options *options)
 {
 	static const char *const names[] = {"", "Lock", "Other", "Sync", "[I"};
 
-	feed_start(f, NULL);
+	feed_start(f, options);
 	for (uint32_t i = 1; i < 5; i++)
 		FEED_TEXT(f, DICT, 0, string_def, text, names[i], .id = i);
 	java_starts(f, 0, 1, 100, 0);
@@ -184,6 +184,11 @@ static inline void why_start(struct feed *f)
 	java_starts(f, 0, 15, 105, 0);
 	feed_switch(f, 0, 0, 0, R, 100);
 	feed_switch(f, 1, 0, 0, R, 101);
+}
+
+static inline void why_start(struct feed *f)
+{
+	why_start_with(f, NULL);
 }
 
 /* The records that follow in the slot are @tid's. */

@@ -31,10 +31,27 @@ static inline int on_step(void *ctx, const struct path_step *s)
 {
 	static const char *const short_name[] = {"unknown", "none", "run",     "ready",
 						 "sleep",   "disk", "stopped", "exited"};
-	static const char *const ends[PATH_NR_ENDS] = {
-		"",	  " <- ",     " <holder ", " <owner ", " <sender ",	  " <parent ",
-		" timer", " softirq", " irq",	   " nmi",     " foreign",	  " idle",
-		" open",  " deep ",   " cycle ",   " behind ", " behind foreign", " behind idle"};
+	static const char *const ends[PATH_NR_ENDS] = {"",
+						       " <- ",
+						       " <holder ",
+						       " <owner ",
+						       " <sender ",
+						       " <remote ",
+						       " <parent ",
+						       " timer",
+						       " softirq",
+						       " irq",
+						       " nmi",
+						       " foreign",
+						       " idle",
+						       " request ",
+						       " answer ",
+						       " open",
+						       " deep ",
+						       " cycle ",
+						       " behind ",
+						       " behind foreign",
+						       " behind idle"};
 	struct walked *x = ctx;
 
 	ck_assert_uint_lt(s->begin, s->end);
@@ -56,6 +73,11 @@ static inline int on_step(void *ctx, const struct path_step *s)
 	}
 	feed_log(path_log, " %" PRIu64 "-%" PRIu64 "%s", s->begin, s->end, ends[s->ended]);
 	log_who(x, s->by);
+	if (s->call.kind != HOP_NONE)
+		feed_log(path_log, " in %s", model_name(x->f->m, s->call.method));
+	if (s->call.kind == HOP_ALONE)
+		feed_log(path_log, " (%s)",
+			 model_remote_match_name((enum model_remote_match)s->call.match));
 	return path_rows_step(x->rows, s);
 }
 
@@ -97,11 +119,11 @@ static inline struct feed *begin_in(struct lanes_window window)
 	return f;
 }
 
-static inline void start_story(struct feed *f, bool virtual)
+static inline void start_story_in(struct feed *f, bool virtual, const struct model_options *options)
 {
 	static const char *const names[] = {"", "Lock", "Other", "Sync"};
 
-	ck_assert_int_eq(model_new(&f->man, NULL, f->cursors, FEED_STREAMS, &f->m), 0);
+	ck_assert_int_eq(model_new(&f->man, options, f->cursors, FEED_STREAMS, &f->m), 0);
 	if (virtual) {
 		ck_assert_int_eq(vthread_add(f->m, 0, 50, "first", 1), 0);
 		ck_assert_int_eq(vthread_add(f->m, 0, 51, "second", 1), 0);
@@ -114,6 +136,11 @@ static inline void start_story(struct feed *f, bool virtual)
 	java_starts(f, 0, 2, 101, 0);
 	java_starts(f, 0, 14, 104, 0);
 	java_starts(f, 0, 15, 105, 0);
+}
+
+static inline void start_story(struct feed *f, bool virtual)
+{
+	start_story_in(f, virtual, NULL);
 }
 
 static inline struct feed *story(void)

@@ -31,6 +31,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import javax.rmi.ssl.SslRMIClientSocketFactory;
 import javax.rmi.ssl.SslRMIServerSocketFactory;
 import jis.Jis;
+import jis.Span;
 
 /**
  * Remote calls that say themselves which they are: each passes a number of its own, and both ends tell it by a marker, the
@@ -41,11 +42,18 @@ import jis.Jis;
  * each, and now and then one that throws; with "broken" then some that cannot be sent, and some whose server dies in them; with
  * "time" at first some to be timed: "MEAN NS".
  * The last one has the registry. "server SOCKETS NAME - 0" is such a last one alone; it says "PORT N". Properties: java, the command
- * that runs a JVM; sockets, a directory; port: the JVMs run already, and the registry has that port; wait: it makes some calls, says "SERVERS PID...", the last one first, and "READY", and goes on
+ * that runs a JVM; sockets, a directory; port: the JVMs run already, and the registry has that port; sleep, spin: how many milliseconds
+ * the last server does so in each call, which is then in a span "call" of the client's, and in the end that JVM says "WORKED pid=N calls=N
+ * sleep_ns=N spin_ns=N" on the error output; wait: it makes some calls, says "SERVERS PID...", the last one first, and "READY", and goes on
  * after a line. Output, without those calls: "CALLS returned=N thrown=N broken=N unsent=N registry=N" over all JVMs, "END".
  */
 public final class RemoteCalls {
 	private static final int THROW_EVERY = 20;
+	private static final int SLEEP = Integer.getInteger("sleep", 0);
+	private static final int SPIN = Integer.getInteger("spin", 0);
+	private static final AtomicLong WORKED = new AtomicLong();
+	private static final AtomicLong SLEPT = new AtomicLong();
+	private static final AtomicLong SPUN = new AtomicLong();
 	private static final AtomicLong NUMBERS = new AtomicLong(ProcessHandle.current().pid() << 32);
 
 	private RemoteCalls() {
@@ -188,6 +196,24 @@ public final class RemoteCalls {
 		return n;
 	}
 
+	/** Sleeps and spins, and counts for how long it did. */
+	private static void work() {
+		long begun = System.nanoTime();
+		try {
+			Thread.sleep(SLEEP);
+		} catch (InterruptedException e) {
+			throw new IllegalStateException(e);
+		}
+		long slept = System.nanoTime();
+		long now = slept;
+		while (now - slept < SPIN * 1000000L) {
+			now = System.nanoTime();
+		}
+		SLEPT.addAndGet(slept - begun);
+		SPUN.addAndGet(now - slept);
+		WORKED.incrementAndGet();
+	}
+
 	private static final class Link implements Chain {
 		private final Chain next;
 
@@ -200,6 +226,9 @@ public final class RemoteCalls {
 			Jis.event(2, number);
 			if (next != null) {
 				return 1 + next.call(number(), back);
+			}
+			if (SLEEP + SPIN > 0) {
+				work();
 			}
 			return 1 + (back == null ? 0 : back.back(number()));
 		}
@@ -245,6 +274,9 @@ public final class RemoteCalls {
 		while (System.in.read() >= 0) {
 			continue;
 		}
+		if (last && SLEEP + SPIN > 0) {
+			System.err.println("WORKED pid=" + ProcessHandle.current().pid() + " calls=" + WORKED + " sleep_ns=" + SLEPT + " spin_ns=" + SPUN);
+		}
 		System.exit(0);
 	}
 
@@ -281,10 +313,19 @@ public final class RemoteCalls {
 		return thread;
 	}
 
+	private static long call(Chain chain, Back back) throws RemoteException {
+		if (SLEEP + SPIN == 0) {
+			return chain.call(number(), back);
+		}
+		try (Span span = Jis.begin("call")) {
+			return chain.call(number(), back);
+		}
+	}
+
 	private static void calls(Chain chain, Back back, int calls, long expected, AtomicLong returned, AtomicLong thrown) {
 		try {
 			for (int i = 0; i < calls; i++) {
-				long n = chain.call(number(), back);
+				long n = call(chain, back);
 				if (n != expected) {
 					throw new IllegalStateException(n + " calls");
 				}
