@@ -51,11 +51,6 @@ static struct tree_thread *thread_get(struct calltree *t, uint32_t process, uint
 	return &t->threads[t->nr_threads++];
 }
 
-static uint32_t thread_number(const struct calltree *t, const struct tree_thread *th)
-{
-	return (uint32_t)(th - t->threads) + 1;
-}
-
 static int push(struct tree_thread *th, uint64_t number, uint16_t kind, uint64_t begin)
 {
 	if (th->nr == th->room) {
@@ -194,7 +189,9 @@ static uint64_t record_new(struct calltree *t, const struct tree_thread *th, uin
 	if (!number)
 		return 0;
 	r = tree_record(&t->file, number);
-	*r = (struct jta_record){.kind = kind, .jvm = th->process, .thread = thread_number(t, th)};
+	*r = (struct jta_record){.kind = kind,
+				 .jvm = th->process,
+				 .thread = tree_thread_number(t, th)};
 	return number;
 }
 
@@ -206,7 +203,9 @@ static int on_call_begin(void *ctx, const struct model_call *call)
 	struct tree_thread *th =
 		thread_get(t, call->process, call->java_tid, call->thread, call->vthread);
 
-	return th ? push(th, call->number, JTA_METHOD, call->begin) : -ENOMEM;
+	int err = th ? push(th, call->number, JTA_METHOD, call->begin) : -ENOMEM;
+
+	return err ? err : profiles_enter(t, th, call);
 }
 
 static uint16_t call_flags(const struct model_call *call)
@@ -225,6 +224,7 @@ static int on_call_end(void *ctx, const struct model_call *call)
 	uint32_t at = th ? find(th, call->number, JTA_METHOD) : 0, below;
 	uint64_t number = th ? record_new(t, th, JTA_METHOD) : 0, in;
 	struct jta_record *r;
+	int err;
 
 	if (!th)
 		return -ENOMEM;
@@ -248,7 +248,8 @@ static int on_call_end(void *ctx, const struct model_call *call)
 		add_below(t, th, below, number);
 	if (call->flags & MODEL_CALL_STARTER && map64_put(&t->starters, call->number, number))
 		return -ENOMEM;
-	return tree_stat_add(t, call->process, tree_record(&t->file, number));
+	err = profiles_exit(t, th, call);
+	return err ? err : tree_stat_add(t, call->process, tree_record(&t->file, number));
 }
 
 /* Remote calls ------------------------------------------------------------------------------- */
@@ -363,6 +364,8 @@ static int on_remote(void *ctx, const struct model_remote_call *call)
 		if (!err)
 			err = tree_stat_add(t, call->server.process, r);
 	}
+	if (!err)
+		err = profiles_remote(t, call, client, server);
 	if (client && server) {
 		add_late(t, client, server);
 		t->counts.linked++;
@@ -447,6 +450,8 @@ static int on_end(void *ctx, const struct model_counts *counts)
 	err = tree_names_write(t);
 	if (!err)
 		err = tree_stats_write(t);
+	if (!err)
+		err = profiles_end(t);
 	return err ? err : tree_file_finish(&t->file, &header);
 }
 
@@ -456,10 +461,12 @@ static int on_begin(void *ctx, const struct model_info *info)
 
 	t->info = info;
 	t->jvms = calloc(info->nr_processes + 1ull, sizeof(*t->jvms));
-	return t->jvms ? 0 : -ENOMEM;
+	if (!t->jvms)
+		return -ENOMEM;
+	return t->wants_profiles ? profiles_begin(t) : 0;
 }
 
-struct calltree *calltree_new(const struct model *m, const char *prefix, int *err)
+struct calltree *calltree_new(const struct model *m, const char *prefix, bool profiles, int *err)
 {
 	struct calltree *t = calloc(1, sizeof(*t));
 	char *path = NULL;
@@ -469,6 +476,7 @@ struct calltree *calltree_new(const struct model *m, const char *prefix, int *er
 		return NULL;
 	t->file.fd = -1;
 	t->model = m;
+	t->wants_profiles = profiles;
 	t->prefix = strdup(prefix);
 	if (t->prefix && asprintf(&path, "%s.jta", prefix) >= 0)
 		*err = tree_file_open(&t->file, path);
@@ -503,6 +511,7 @@ void calltree_delete(struct calltree *t)
 	if (!t)
 		return;
 	tree_file_close(&t->file);
+	profiles_end(t);
 	for (uint32_t i = 0; i < t->nr_threads; i++)
 		free(t->threads[i].nodes);
 	free(t->threads);

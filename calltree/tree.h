@@ -22,9 +22,10 @@ struct calltree_counts {
 /**
  * calltree_new - starts PREFIX.jta, which is replaced.
  * @m: the model the sink will be given to: where names come from.
+ * @profiles: also PREFIX.JVM.prf, .clp, .svp and .mrg for each JVM.
  * Returns NULL and -errno in @err. Delete with calltree_delete().
  */
-struct calltree *calltree_new(const struct model *m, const char *prefix, int *err);
+struct calltree *calltree_new(const struct model *m, const char *prefix, bool profiles, int *err);
 /* It writes all three files by its end. Its errors are those of writing, and -ENOMEM. */
 const struct model_sink *calltree_sink(struct calltree *t);
 const struct calltree_counts *calltree_counts(const struct calltree *t);

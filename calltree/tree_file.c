@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* The tree's file while it grows. Its room is had from the disk before it is written to. */
+/*
+ * The tree's file while it grows. What is mapped has been written before, so that it has its place
+ * on the disk: a full one is an error of write(2).
+ */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "tree_int.h"
 
-#define FIRST_ROOM (1u << 14)
-#define STEP_ROOM (1u << 20) /* 80 MiB */
+#define WINDOW (1ull << 18) /* records: 20 MiB, whole pages of up to 64 KiB */
 
-static int room_get(struct tree_file *f, uint64_t room)
+static int write_at(int fd, const void *bytes, size_t size, off_t at)
 {
-	size_t old = f->room * JTA_RECORD_BYTES, size = room * JTA_RECORD_BYTES;
-	int err = posix_fallocate(f->fd, 0, (off_t)size);
-	void *m;
+	const char *from = bytes;
 
-	if (err)
-		return -err;
-	m = f->bytes ? mremap(f->bytes, old, size, MREMAP_MAYMOVE)
-		     : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
-	if (m == MAP_FAILED)
-		return -errno;
-	f->bytes = m;
-	f->room = room;
+	while (size) {
+		ssize_t n = pwrite(fd, from, size, at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		from += n;
+		size -= (size_t)n;
+		at += n;
+	}
 	return 0;
 }
 
@@ -33,14 +37,33 @@ int tree_file_open(struct tree_file *f, const char *path)
 	*f = (struct tree_file){.fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
 	if (f->fd < 0)
 		return -errno;
-	return room_get(f, FIRST_ROOM);
+	f->window = calloc(WINDOW, JTA_RECORD_BYTES);
+	return f->window ? 0 : -ENOMEM;
+}
+
+/* Makes room in memory. Written ones that were touched meanwhile are left to the kernel. */
+static int window_move(struct tree_file *f)
+{
+	size_t old = f->base * JTA_RECORD_BYTES, size = old + WINDOW * JTA_RECORD_BYTES;
+	int err = write_at(f->fd, f->window, WINDOW * JTA_RECORD_BYTES, (off_t)old);
+	void *m;
+
+	if (err)
+		return err;
+	m = f->mapped ? mremap(f->mapped, old, size, MREMAP_MAYMOVE)
+		      : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
+	if (m == MAP_FAILED)
+		return -errno;
+	f->mapped = m;
+	f->base += WINDOW;
+	madvise(m, size, MADV_DONTNEED);
+	return 0;
 }
 
 uint64_t tree_file_add(struct tree_file *f)
 {
-	if (f->nr + 1 == f->room) {
-		uint64_t more = f->room < STEP_ROOM ? f->room : STEP_ROOM;
-		int err = room_get(f, f->room + more);
+	if (f->nr + 1 == f->base + WINDOW) {
+		int err = window_move(f);
 
 		if (err) {
 			errno = -err;
@@ -52,16 +75,20 @@ uint64_t tree_file_add(struct tree_file *f)
 
 int tree_file_finish(struct tree_file *f, const struct jta_header *header)
 {
-	memcpy(f->bytes, header, sizeof(*header));
-	if (ftruncate(f->fd, (off_t)((f->nr + 1) * JTA_RECORD_BYTES)))
-		return -errno;
-	return 0;
+	size_t size = (f->nr + 1 - f->base) * JTA_RECORD_BYTES;
+	int err;
+
+	if (!f->base)
+		memset(f->window, 0, JTA_RECORD_BYTES); /* the header comes last */
+	err = write_at(f->fd, f->window, size, (off_t)(f->base * JTA_RECORD_BYTES));
+	return err ? err : write_at(f->fd, header, sizeof(*header), 0);
 }
 
 void tree_file_close(struct tree_file *f)
 {
-	if (f->bytes)
-		munmap(f->bytes, f->room * JTA_RECORD_BYTES);
+	if (f->mapped)
+		munmap(f->mapped, f->base * JTA_RECORD_BYTES);
+	free(f->window);
 	if (f->fd >= 0)
 		close(f->fd);
 	*f = (struct tree_file){.fd = -1};

@@ -3,15 +3,22 @@
 #ifndef JIS_CALLTREE_TREE_INT_H
 #define JIS_CALLTREE_TREE_INT_H
 
+#include <stdio.h>
+
 #include "jis/jta.h"
 #include "map64.h"
 #include "tree.h"
 
-/* Records that are written so far, mapped: they are changed until the end. */
+/*
+ * Records so far; number 0 is the header. The last ones are in memory; those before them are
+ * written, and mapped, as children learn late what they are in.
+ */
 struct tree_file {
 	int fd;
-	unsigned char *bytes;
-	uint64_t nr, room; /* records; room: the header included */
+	uint64_t nr;
+	unsigned char *window;
+	uint64_t base;	       /* number of the window's first record: those below are written */
+	unsigned char *mapped; /* those */
 };
 
 /* Siblings, by number. */
@@ -61,18 +68,29 @@ struct calltree {
 	uint32_t nr_stats, room_stats;
 	struct map64 by_method;
 	struct calltree_counts counts;
+	bool wants_profiles;
+	struct profiles *profiles; /* NULL: none */
 };
+
+/* The thread's number in the tree. */
+static inline uint32_t tree_thread_number(const struct calltree *t, const struct tree_thread *th)
+{
+	return (uint32_t)(th - t->threads) + 1;
+}
 
 /* tree_file.c */
 
 /* Starts file @path. Returns 0 or -errno. */
 int tree_file_open(struct tree_file *f, const char *path);
-/* One more record, zeroed: its number, 0: no room (errno). It moves the others: addresses of
- * records are good until then. */
+/* One more record: its number, 0: it cannot be had (errno). It moves others: addresses of records
+ * are good until then. */
 uint64_t tree_file_add(struct tree_file *f);
 static inline struct jta_record *tree_record(const struct tree_file *f, uint64_t number)
 {
-	return (struct jta_record *)(void *)(f->bytes + number * JTA_RECORD_BYTES);
+	unsigned char *at = number >= f->base ? f->window + (number - f->base) * JTA_RECORD_BYTES
+					      : f->mapped + number * JTA_RECORD_BYTES;
+
+	return (struct jta_record *)(void *)at;
 }
 /* All is there: the header makes it valid. */
 int tree_file_finish(struct tree_file *f, const struct jta_header *header);
@@ -85,6 +103,20 @@ void chain_add(const struct tree_file *f, struct chain *c, uint64_t number);
 int tree_stat_add(struct calltree *t, uint32_t process, const struct jta_record *r);
 int tree_names_write(const struct calltree *t);
 int tree_stats_write(const struct calltree *t);
+
+/* A tabulator and a field: tabulators, line ends and backslashes in it are \t, \n and \\. */
+void tree_put_field(FILE *f, const char *text);
+/* Closes @f: 0, or the first error there was. */
+int tree_file_ended(FILE *f);
+
+/* profiles.c: nothing happens where no profiles are wanted */
+int profiles_begin(struct calltree *t);
+int profiles_enter(struct calltree *t, const struct tree_thread *th, const struct model_call *call);
+int profiles_exit(struct calltree *t, const struct tree_thread *th, const struct model_call *call);
+/* Records of its ends; 0: there is none. */
+int profiles_remote(struct calltree *t, const struct model_remote_call *call, uint64_t client,
+		    uint64_t server);
+int profiles_end(struct calltree *t);
 
 /* What a method's number in a tree says. */
 static inline uint32_t remote_method(uint32_t name)

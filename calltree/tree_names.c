@@ -23,7 +23,7 @@ static FILE *file_open(const struct calltree *t, const char *suffix)
 	return f;
 }
 
-static int file_close(FILE *f)
+int tree_file_ended(FILE *f)
 {
 	int err = ferror(f) ? -EIO : 0;
 
@@ -32,8 +32,7 @@ static int file_close(FILE *f)
 	return err;
 }
 
-/* A field: tabulators, line ends and backslashes are \t, \n and \\. */
-static void put_field(FILE *f, const char *text)
+void tree_put_field(FILE *f, const char *text)
 {
 	putc('\t', f);
 	for (; *text; text++) {
@@ -86,7 +85,7 @@ static void put_remote_methods(const struct calltree *t, FILE *f)
 		    map64_put(&told, method, 1))
 			continue;
 		fprintf(f, "method\t%" PRIu32, method);
-		put_field(f, method_text(t, method, NULL));
+		tree_put_field(f, method_text(t, method, NULL));
 		putc('\n', f);
 	}
 	map64_free(&told);
@@ -105,7 +104,7 @@ int tree_names_write(const struct calltree *t)
 		const char *name = process_entry_name(p);
 
 		fprintf(f, "jvm\t%" PRIu32 "\t%" PRIu32, i, p->pid);
-		put_field(f, name ? name : "");
+		tree_put_field(f, name ? name : "");
 		putc('\n', f);
 	}
 	for (uint32_t i = 0; i < t->nr_threads; i++) {
@@ -114,16 +113,16 @@ int tree_names_write(const struct calltree *t)
 
 		fprintf(f, "thread\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu64, i + 1,
 			th->process, tid, th->java_tid);
-		put_field(f, name);
+		tree_put_field(f, name);
 		putc('\n', f);
 	}
 	for (uint32_t i = 1; i <= model_nr_methods(t->model); i++) {
 		fprintf(f, "method\t%" PRIu32, i);
-		put_field(f, method_text(t, i, text));
+		tree_put_field(f, method_text(t, i, text));
 		putc('\n', f);
 	}
 	put_remote_methods(t, f);
-	return file_close(f);
+	return tree_file_ended(f);
 }
 
 /* Statistics --------------------------------------------------------------------------------- */
@@ -210,8 +209,8 @@ int tree_stats_write(const struct calltree *t)
 			s->process, kinds[s->kind], s->calls, s->parts, s->total,
 			whole ? s->min : 0, s->max, s->mean,
 			whole ? sqrt(s->squares / (double)whole) : 0.0);
-		put_field(f, method_text(t, s->method, text));
+		tree_put_field(f, method_text(t, s->method, text));
 		putc('\n', f);
 	}
-	return file_close(f);
+	return tree_file_ended(f);
 }

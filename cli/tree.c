@@ -22,6 +22,9 @@ static const char help[] =
 	"those what the other JVM did. Children stand in the order in which they ended.\n\n"
 	"  -o, --output PREFIX   keep the tree: PREFIX.jta, PREFIX.mth (names), PREFIX.stt "
 	"(statistics)\n"
+	"      --profiles        ... and for each JVM its calls as text: PREFIX.JVM.prf, .clp, "
+	".svp, "
+	".mrg\n"
 	"      --depth N         at most N levels below the first (default 0: all)\n"
 	"      --lines N         at most N lines (default 1000, 0: all; --json: all)\n"
 	"      --order end|begin children in the order of their ends (default) or begins\n"
@@ -104,7 +107,7 @@ static void tell_counts(const struct calltree_counts *c)
 		cli_warn("no calls were recorded; jis record --methods and --java rmi do");
 }
 
-static int build(const char *path, const char *prefix, int *status)
+static int build(const char *path, const char *prefix, bool profiles, int *status)
 {
 	struct model_options options = {0};
 	const struct model_sink *sinks[1];
@@ -116,7 +119,7 @@ static int build(const char *path, const char *prefix, int *status)
 	err = model_open(path, &options, &m);
 	if (err)
 		return cli_trace_error(path, err);
-	tree = calltree_new(m, prefix, &err);
+	tree = calltree_new(m, prefix, profiles, &err);
 	if (tree) {
 		sinks[0] = calltree_sink(tree);
 		err = model_run(m, sinks, 1);
@@ -189,7 +192,7 @@ static bool is_tree_file(const char *path)
 	return length > 4 && !strcmp(path + length - 4, ".jta");
 }
 
-static int run(const char *path, const char *output, struct tree_view *v)
+static int run(const char *path, const char *output, bool profiles, struct tree_view *v)
 {
 	char *scratch, *prefix, *file = NULL;
 	int status = CLI_FAILED, losses = CLI_OK;
@@ -202,7 +205,7 @@ static int run(const char *path, const char *output, struct tree_view *v)
 	}
 	prefix = prefix_get(output, &scratch);
 	if (prefix && asprintf(&file, "%s.jta", prefix) >= 0) {
-		status = build(path, prefix, &losses);
+		status = build(path, prefix, profiles, &losses);
 		/* Who keeps it and asks for nothing is not shown it. */
 		if (status == CLI_OK && (!output || v->open || v->path || v->find || v->json))
 			status = show(file, v);
@@ -287,6 +290,7 @@ static int take_option(struct tree_view *v, struct reading_options *reading, int
 int cmd_tree(int argc, char **argv)
 {
 	static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+						{"profiles", no_argument, NULL, 'p'},
 						{"depth", required_argument, NULL, OPT_DEPTH},
 						{"lines", required_argument, NULL, OPT_LINES},
 						{"order", required_argument, NULL, OPT_ORDER},
@@ -303,6 +307,7 @@ int cmd_tree(int argc, char **argv)
 	struct tree_view v = {.lines = UINT32_MAX};
 	struct reading_options reading = {0};
 	const char *path, *output = NULL;
+	bool profiles = false;
 	int opt;
 
 	while ((opt = cli_getopt(argc, argv, ":o:qh", options)) != -1) {
@@ -312,6 +317,8 @@ int cmd_tree(int argc, char **argv)
 		}
 		if (opt == 'o')
 			output = optarg;
+		else if (opt == 'p')
+			profiles = true;
 		else if (take_option(&v, &reading, opt))
 			return CLI_USAGE;
 	}
@@ -322,11 +329,15 @@ int cmd_tree(int argc, char **argv)
 		cli_error("--breadth: only with --find");
 		return CLI_USAGE;
 	}
+	if (profiles && !output) {
+		cli_error("--profiles: only with -o, which says where");
+		return CLI_USAGE;
+	}
 	if (v.lines == UINT32_MAX)
 		v.lines = v.json ? 0 : 1000;
 	v.from = reading.model.from;
 	v.to = reading.model.to;
 	v.thread = reading.model.thread;
 	v.process = reading.model.process;
-	return run(path, output, &v);
+	return run(path, output, profiles, &v);
 }

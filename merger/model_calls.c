@@ -313,8 +313,7 @@ static bool port_is_ephemeral(uint32_t port)
 	return port >= 32768 && port <= 60999;
 }
 
-/* An address as text; one of IPv4 within IPv6 as what it is. Returns its length. */
-static int address_text(char *text, size_t n, uint32_t family, uint64_t a0, uint64_t a1)
+int address_text(char *text, size_t n, uint32_t family, uint64_t a0, uint64_t a1)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	uint8_t bytes[16];

@@ -334,6 +334,8 @@ void calls_fini(struct model *m);
 enum call_class call_class(const struct model *m, int32_t nr);
 /* Records of class KERNEL that tell of system calls, descriptors, faults and disks. */
 void call_event(struct model *m, uint32_t cpu, const struct stream_cursor *c, uint64_t t);
+/* An address as text; one of IPv4 within IPv6 as what it is. Returns its length. */
+int address_text(char *text, size_t n, uint32_t family, uint64_t a0, uint64_t a1);
 /* What descriptor @fd of @process is: enum jis_fd_type; *inet: an internet socket; *name. */
 uint32_t fd_type(const struct model *m, uint32_t process, int32_t fd, bool *inet, uint32_t *name);
 

@@ -249,7 +249,7 @@ static void returned(const struct writer *w, const struct jis_ev_rmi_return *ev)
 	half_pop(w->j);
 	h->call.at[MODEL_REMOTE_RETURN] = w->t;
 	h->call.client.result = ev->result;
-	h->uid = (struct remote_uid){ev->uid_unique, ev->uid_time, ev->uid_count};
+	h->call.uid = (struct model_uid){ev->uid_unique, ev->uid_time, ev->uid_count};
 	h->has_uid = ev->uid_time != 0;
 	if (h->has_uid)
 		remote_over(w->m, h);
@@ -321,7 +321,7 @@ static void answer(const struct writer *w, const struct jis_ev_rmi_answer *ev)
 	}
 	half_pop(w->j);
 	h->call.at[MODEL_REMOTE_ANSWER] = w->t;
-	h->uid = (struct remote_uid){ev->uid_unique, ev->uid_time, ev->uid_count};
+	h->call.uid = (struct model_uid){ev->uid_unique, ev->uid_time, ev->uid_count};
 	h->has_uid = true;
 	remote_over(w->m, h);
 }

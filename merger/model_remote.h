@@ -5,12 +5,6 @@
 
 #include "model_int.h"
 
-struct remote_uid {
-	int32_t unique;
-	int64_t time;
-	int32_t count;
-};
-
 /* One end of a call. On its thread while it is under way, then where it waits for the other end. */
 struct remote_half {
 	struct remote_half *outer;		    /* of the same thread */
@@ -18,7 +12,6 @@ struct remote_half {
 	struct model_remote_call call;
 	uint32_t remote_call; /* client: hash of its object */
 	bool server, has_uid;
-	struct remote_uid uid;
 	/* A client's that got no answer, of the server's end that this is; NULL: none. */
 	struct remote_half *client;
 };

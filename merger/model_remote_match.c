@@ -6,7 +6,9 @@
  * not for ever: of too many that wait the oldest is told without it.
  */
 #include <errno.h>
+#include <netinet/in.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +26,7 @@ struct connection {
 	bool server;
 	uint16_t local_port, peer_port;
 	uint64_t local[2], peer[2];
+	uint32_t peer_name; /* model_name() */
 };
 
 #define CONNECTION_BUCKETS 16384u
@@ -98,11 +101,26 @@ static uint32_t address_bucket(const uint64_t a[2], uint16_t a_port, const uint6
 	return mix(mix(mix(a[0], a[1]), a_port), mix(mix(b[0], b[1]), b_port)) % CONNECTION_BUCKETS;
 }
 
+static uint32_t peer_name(struct model *m, const struct jis_ev_rmi_connection *ev)
+{
+	char text[INET6_ADDRSTRLEN + 16];
+	int n;
+
+	if (!ev->family || !ev->peer_port)
+		return name_intern(m, ev->endpoint, strlen(ev->endpoint));
+	n = address_text(text, sizeof(text), ev->family, ev->peer0, ev->peer1);
+	n += snprintf(text + n, sizeof(text) - (size_t)n, ":%u", ev->peer_port);
+	return name_intern(m, text, (size_t)n);
+}
+
 void remote_connection(struct model *m, uint32_t process, const struct jis_ev_rmi_connection *ev)
 {
 	struct connection *c = connection_get(m, process, ev->id), **bucket;
 
-	if (!c || c->local_port || !ev->family || !ev->local_port)
+	if (!c || c->local_port)
+		return;
+	c->peer_name = peer_name(m, ev);
+	if (!ev->family || !ev->local_port)
 		return;
 	c->server = ev->server;
 	c->local_port = (uint16_t)ev->local_port;
@@ -220,8 +238,16 @@ static void tell(struct model *m, const struct model_remote_call *call)
 	tell_to(m, &m->on_remote, offsetof(struct model_sink, remote), call);
 }
 
-static void tell_end(struct model *m, const struct remote_half *h)
+static void tell_end(struct model *m, struct remote_half *h)
 {
+	struct model_remote_end *end = h->server ? &h->call.server : &h->call.client;
+	const struct connection *c = connection_of(m, h);
+
+	if (c) {
+		end->peer = c->peer_name;
+		end->port = c->local_port;
+		end->peer_port = c->peer_port;
+	}
 	tell_to(m, &m->on_remote_end, offsetof(struct model_sink, remote_end), &h->call);
 }
 
@@ -255,6 +281,8 @@ static void tell_both(struct model *m, struct remote_half *client, struct remote
 
 	call.match = match;
 	call.server = server->call.server;
+	if (!call.uid.time)
+		call.uid = server->call.uid;
 	for (int i = MODEL_REMOTE_SERVE; i <= MODEL_REMOTE_ANSWER; i++)
 		call.at[i] = server->call.at[i];
 	call.internal |= server->call.internal;
@@ -283,21 +311,21 @@ static void tell_one(struct model *m, struct remote_half *h, enum model_remote_m
 
 /* Waiting ------------------------------------------------------------------------------------ */
 
-static struct remote_half **waiting_bucket(struct remotes *r, const struct remote_uid *uid)
+static struct remote_half **waiting_bucket(struct remotes *r, const struct model_uid *uid)
 {
 	uint64_t key = mix(mix((uint64_t)uid->time, (uint32_t)uid->unique), (uint32_t)uid->count);
 
 	return &r->waiting[key & r->mask];
 }
 
-static bool uid_equal(const struct remote_uid *a, const struct remote_uid *b)
+static bool uid_equal(const struct model_uid *a, const struct model_uid *b)
 {
 	return a->unique == b->unique && a->time == b->time && a->count == b->count;
 }
 
 static void waiting_remove(struct remotes *r, struct remote_half *h)
 {
-	struct remote_half **at = waiting_bucket(r, &h->uid);
+	struct remote_half **at = waiting_bucket(r, &h->call.uid);
 
 	while (h->has_uid && *at != h)
 		at = &(*at)->bucket;
@@ -326,7 +354,7 @@ static void waiting_add(struct model *m, struct remote_half *h, enum model_remot
 	}
 	h->call.match = why;
 	if (h->has_uid) {
-		bucket = waiting_bucket(r, &h->uid);
+		bucket = waiting_bucket(r, &h->call.uid);
 		h->bucket = *bucket;
 		*bucket = h;
 	}
@@ -344,10 +372,10 @@ static bool is_waiting(const struct remotes *r, const struct remote_half *h)
 void remote_over(struct model *m, struct remote_half *h)
 {
 	struct remotes *r = remotes_of(m);
-	struct remote_half *other = r ? *waiting_bucket(r, &h->uid) : NULL;
+	struct remote_half *other = r ? *waiting_bucket(r, &h->call.uid) : NULL;
 
 	tell_end(m, h);
-	while (other && (other->server == h->server || !uid_equal(&other->uid, &h->uid)))
+	while (other && (other->server == h->server || !uid_equal(&other->call.uid, &h->call.uid)))
 		other = other->bucket;
 	if (h->client) {
 		tell_one(m, h, MODEL_REMOTE_OTHER);

@@ -39,6 +39,13 @@ enum model_remote_match {
 	MODEL_NR_REMOTE_MATCHES
 };
 
+/* java.rmi.server.UID, which the server makes for a call and its client reads; time 0: none. */
+struct model_uid {
+	int32_t unique;
+	int64_t time;
+	int32_t count;
+};
+
 /* An end of a call. */
 struct model_remote_end {
 	bool known;
@@ -48,6 +55,11 @@ struct model_remote_end {
 	bool virtual; /* it is a virtual thread: who.thread was its carrier at the begin */
 	uint64_t java_tid;
 	uint32_t connection, call; /* as in rmi_call; 0 not known */
+	/* Where the connection leads to: model_name(), "10.0.0.1:1099", or what its sockets'
+	 * factory calls it; 0 not known. Ports of the end itself and of the other one, 0: not
+	 * known. All not with remote_begin. */
+	uint32_t peer;
+	uint16_t port, peer_port;
 	uint32_t method; /* model_name(): Class.method, or an operation's text; 0 not known */
 	uint32_t result; /* enum jis_rmi_result; of a client that has returned, a server that
 			    has a result */
@@ -64,7 +76,8 @@ struct model_remote_call {
 	/* ns; of a client without its last moment, when that was found out; TIME_NONE: it has that
 	 * moment, or goes on. */
 	uint64_t over;
-	bool internal; /* to the registry, the activator or distributed garbage collection */
+	struct model_uid uid; /* not with remote_begin */
+	bool internal;	      /* to the registry, the activator or distributed garbage collection */
 	/* Both keys are known, and they do not say the same: UID against connection. */
 	bool disagrees;
 	int64_t object; /* the number of the object that is called; of a server also where internal

@@ -16,7 +16,7 @@ check() { # NAME JAVA RECORD-OPTIONS SOCKETS HOPS THREADS CALLS MORE...
 		-Djdk.lang.Process.launchMechanism=VFORK -Dsockets="$TESTDIR" -cp "$CLASSES:$MARKERS" RemoteCalls "$@" \
 		>"$TESTDIR/$name.out" 2>"$TESTDIR/$name.err" || { cat "$TESTDIR/$name.err"; fail "$name: exit status $?"; }
 	"$JIS" dump -q "$TESTDIR/$name" >"$TESTDIR/$name.dump"
-	"$JIS" tree -q -o "$TESTDIR/$name" "$TESTDIR/$name" >"$TESTDIR/$name.said" || fail "$name: jis tree"
+	"$JIS" tree -q -o "$TESTDIR/$name" --profiles "$TESTDIR/$name" >"$TESTDIR/$name.said" || fail "$name: jis tree"
 	[ ! -s "$TESTDIR/$name.said" ] || fail "$name: a tree that is kept is printed"
 	echo -n "$name: "
 	python3 "$CHECKERS/tree_calls.py" "$TESTDIR/$name.jta" "$TESTDIR/$name.dump" || fail "$name: the tree"
@@ -99,6 +99,28 @@ for key, times in sums.items():
     got, want = stats.get(key), [len(times), len(times) - len(whole), sum(whole), min(whole, default=0),
                                  max(whole, default=0), mean, deviation]
     expect(f"statistics of {key}", got and (got[:5] == want[:5] and all(abs(a - b) <= 1 + 1e-9 * b for a, b in zip(got[5:], want[5:]))), True)
+# The profiles of each JVM: entries and exits, both ends of calls with one UID, and links.
+def profile(suffix):
+    return {jvm: [line.rstrip("\n").split("\t") for line in open(f"{base}.{name}-{pid}.{suffix}") if line[0] != "#"]
+            for jvm, (pid, name) in tree.jvm.items() if os.path.exists(f"{base}.{name}-{pid}.{suffix}")}
+prf, clp, svp, mrg = (profile(s) for s in ("prf", "clp", "svp", "mrg"))
+for jvm in tree.jvm:
+    own = [r for r in records if r.jvm == jvm]
+    made, served = ([r for r in own if r.kind == k] for k in (REMOTE, SERVED))
+    begun = sorted((r.begin, r.thread, r.method) for r in own if r.kind == METHOD)
+    ended = sorted((r.end, r.thread, r.method) for r in own if r.kind == METHOD)
+    lines_of = prf.get(jvm, [])
+    expect("entries", sorted(tuple(map(int, l[1:])) for l in lines_of if l[0] == "S"), begun)
+    expect("exits", sorted(tuple(map(int, l[1:])) for l in lines_of if l[0] in "EX"), ended)
+    for what, file, of in ("calls made", clp, made), ("calls served", svp, served):
+        expect(what, sorted((int(l[0]), int(l[1]), int(l[2]), int(l[5])) for l in file.get(jvm, [])),
+               sorted((r.begin, r.end, r.thread, r.method) for r in of))
+    expect("links", sorted((l[0], int(l[1]), int(l[2])) for l in mrg.get(jvm, []) if l[0] in "CV"),
+           sorted([("C", r.begin, r.thread) for r in made if any(c.kind == SERVED for c in r.children)] +
+                  [("V", r.begin, r.thread) for r in served if not r.flags & UNMATCHED]))
+    expect("entries and exits in .mrg", [l for l in mrg.get(jvm, []) if l[0] in "SEX"], lines_of)
+ends = [{(l[7], l[6]) for ls in f.values() for l in ls if l[7] != "-"} for f in (clp, svp)]
+expect("UIDs with the client's port, at both ends", len(ends[0] & ends[1]), rmi["matches"]["UID"])
 sys.exit(wrong > 0)
 PY
 }

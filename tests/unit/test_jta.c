@@ -24,7 +24,7 @@ static struct feed *begin(void)
 	feed_process(f, 200, "server");
 	feed_thread(f, 200, 200, ALIVE, ALIVE, "worker");
 	ck_assert_int_eq(model_new(&f->man, NULL, f->cursors, FEED_STREAMS, &f->m), 0);
-	tree = calltree_new(f->m, prefix, &err);
+	tree = calltree_new(f->m, prefix, false, &err);
 	ck_assert_ptr_nonnull(tree);
 	f->sinks[0] = calltree_sink(tree);
 	f->nr_sinks = 1;
