@@ -63,9 +63,10 @@ struct jis_session {
 	u32 probing_families; /* those whose probes are on; under lock */
 	/*
 	 * Write records. Probes come and go one by one, over milliseconds: this makes them begin
-	 * and end together, so that no wake-up is missing between two switches.
+	 * and end together, so that no wake-up is missing between two switches. No bool: where a
+	 * compiler checks those (UBSAN_BOOL), READ_ONCE() of one is a plain read.
 	 */
-	bool recording;
+	u8 recording;
 	bool restricted; /* shows nothing but what belongs to the user of cred */
 
 	struct list_head member;		 /* of the restricted sessions */

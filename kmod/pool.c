@@ -33,7 +33,7 @@ struct jis_pool {
 	struct hlist_node node;
 	struct list_head gone; /* out of the table, waits for its end */
 	u32 tgid;
-	bool off; /* written by probes: the program that wrote the words is gone */
+	u8 off;   /* written by probes: the program that wrote the words is gone */
 	u32 nr_words;
 	struct jis_thread_words *words; /* in memory */
 	struct pid *pid;
@@ -112,7 +112,7 @@ notrace void jis_pools_forget(struct jis_session *s, u32 tgid)
 	rcu_read_lock();
 	hlist_for_each_entry_rcu_notrace(pool, pool_bucket(pools, tgid), node) {
 		if (pool->tgid == tgid)
-			WRITE_ONCE(pool->off, true);
+			WRITE_ONCE(pool->off, 1);
 	}
 	rcu_read_unlock();
 }

@@ -109,7 +109,7 @@ int jis_ring_alloc(struct jis_ring *r)
 		return err;
 	}
 	r->nr_packets = nr_packets;
-	smp_store_release(&r->ready, true); /* pairs with jis_ring_exists() */
+	smp_store_release(&r->ready, 1); /* pairs with jis_ring_exists() */
 	return 0;
 }
 

@@ -57,7 +57,7 @@ struct jis_ring {
 	 * Changed on the ring's CPU with interrupts off, or where nothing can be writing.
 	 */
 	bool cycling;
-	bool ready; /* its memory is there; set with release, never taken back */
+	u8 ready; /* its memory is there; set with release, never taken back; no bool as in jis.h */
 
 	/* Fixed once the ring is made */
 	u8 *memory ____cacheline_aligned;

@@ -113,7 +113,7 @@ static int session_probes_on(struct jis_session *s)
  */
 void jis_session_destroy(struct jis_session *s)
 {
-	WRITE_ONCE(s->recording, false);
+	WRITE_ONCE(s->recording, 0);
 	session_probes_off(s, true);
 	jis_pools_destroy(s);
 	session_free_buffers(s);
@@ -296,7 +296,7 @@ static int session_record(struct jis_session *s)
 	err = session_probes_on(s);
 	if (err)
 		return err;
-	WRITE_ONCE(s->recording, true);
+	WRITE_ONCE(s->recording, 1);
 	on_each_cpu(session_nothing, NULL, 1);
 	jis_dump_targets(s, false);
 	session_set_state(s, JIS_SESSION_RUNNING);
@@ -369,7 +369,7 @@ void jis_sessions_exit(void)
  */
 int jis_session_pause(struct jis_session *s)
 {
-	WRITE_ONCE(s->recording, false);
+	WRITE_ONCE(s->recording, 0);
 	session_probes_off(s, false);
 	session_set_state(s, JIS_SESSION_PAUSED);
 	return 0;
@@ -390,7 +390,7 @@ int jis_session_stop(struct jis_session *s)
 {
 	int cpu;
 
-	WRITE_ONCE(s->recording, false);
+	WRITE_ONCE(s->recording, 0);
 	session_probes_off(s, true);
 	mutex_lock(&sessions_lock); /* CPUs that come from now on have nothing to tell */
 	list_del_init(&s->node);
