@@ -132,7 +132,8 @@ void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	tid = agent_tid();
 	if (tid != agent_control_tid && tid != owners_trial_tid) {
 		peer_add(env, thread, tid);
-		thread_announce(env, thread, tid, 0);
+		/* Of its first tasks nothing is told while threads are still being looked for. */
+		thread_announce(env, thread, tid, peers_are_complete() ? 0 : JIS_JTHREAD_RUNNING);
 		states_publish(env, thread, tid);
 	}
 	agent_leave();

@@ -559,7 +559,7 @@ enum jis_safepoint_source {
 #define JIS_STRING_RECORDER 0x80000000u
 
 #define JIS_JTHREAD_DAEMON 0x1u
-#define JIS_JTHREAD_RUNNING 0x2u /* ran already when the agent looked */
+#define JIS_JTHREAD_RUNNING 0x2u /* ran already when the agent looked, or began meanwhile */
 #define JIS_JTHREAD_VIRTUAL 0x4u
 
 /* In method_exit's method: an exception leaves the method. */
