@@ -6,11 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "jis/jta.h"
 #include "map64.h"
-
-#define MOST (1u << 26) /* of each kind: more is no such file */
 
 struct jta_names {
 	struct jta_jvm_name *jvms;
@@ -19,6 +18,7 @@ struct jta_names {
 	char **methods;
 	uint32_t nr_methods;
 	struct map64 by_method; /* number + 1: index */
+	uint64_t most;		/* numbers of each kind: it has no room for more lines */
 };
 
 /* Room for element @index of an array of @nr; new ones are zero. */
@@ -29,8 +29,6 @@ static int array_reach(void **array, uint32_t *nr, uint32_t index, size_t size)
 
 	if (index < *nr)
 		return 0;
-	if (index >= MOST)
-		return -EBADMSG;
 	for (room = *nr ? *nr : 64; room <= index; room *= 2)
 		;
 	grown = realloc(*array, room * size);
@@ -76,16 +74,17 @@ static bool number(char **rest, uint64_t *out)
 static int take_jvm(struct jta_names *n, char *rest)
 {
 	uint64_t jvm, pid;
-	char *name;
+	char *name, *program;
 	int err;
 
-	if (!number(&rest, &jvm) || !number(&rest, &pid) || !(name = field(&rest)) || jvm >= MOST)
+	if (!number(&rest, &jvm) || !number(&rest, &pid) || !(name = field(&rest)) ||
+	    !(program = field(&rest)) || jvm > n->most)
 		return -EBADMSG;
 	err = array_reach((void **)&n->jvms, &n->nr_jvms, (uint32_t)jvm, sizeof(*n->jvms));
 	if (err || n->jvms[jvm].name)
 		return err ? err : -EBADMSG;
-	n->jvms[jvm] = (struct jta_jvm_name){strdup(name), (uint32_t)pid};
-	return n->jvms[jvm].name ? 0 : -ENOMEM;
+	n->jvms[jvm] = (struct jta_jvm_name){strdup(name), strdup(program), (uint32_t)pid};
+	return n->jvms[jvm].name && n->jvms[jvm].program ? 0 : -ENOMEM;
 }
 
 static int take_thread(struct jta_names *n, char *rest)
@@ -95,7 +94,7 @@ static int take_thread(struct jta_names *n, char *rest)
 	int err;
 
 	if (!number(&rest, &thread) || !number(&rest, &jvm) || !number(&rest, &tid) ||
-	    !number(&rest, &java_tid) || !(name = field(&rest)) || thread >= MOST)
+	    !number(&rest, &java_tid) || !(name = field(&rest)) || thread > n->most)
 		return -EBADMSG;
 	err = array_reach((void **)&n->threads, &n->nr_threads, (uint32_t)thread,
 			  sizeof(*n->threads));
@@ -118,7 +117,7 @@ static int take_method(struct jta_names *n, char *rest)
 	if (!(room & (room + 1))) { /* the next power of two */
 		char **grown;
 
-		if (room >= MOST)
+		if (room > n->most)
 			return -EBADMSG;
 		grown = realloc(n->methods, (room * 2 + 1ull) * sizeof(*grown));
 		if (!grown)
@@ -150,6 +149,7 @@ int jta_names_open(const char *jta_path, struct jta_names **out)
 	size_t length = strlen(jta_path), room = 0;
 	struct jta_names *n;
 	char *path, *line = NULL;
+	struct stat st;
 	FILE *f;
 	int err = 0;
 
@@ -166,6 +166,8 @@ int jta_names_open(const char *jta_path, struct jta_names **out)
 	n = calloc(1, sizeof(*n));
 	if (!n)
 		err = -ENOMEM;
+	if (!err && !fstat(fileno(f), &st))
+		n->most = (uint64_t)st.st_size / 8; /* bytes of the shortest line */
 	while (!err && getline(&line, &room, f) >= 0)
 		err = take_line(n, line);
 	if (!err && ferror(f))
@@ -184,8 +186,10 @@ void jta_names_close(struct jta_names *n)
 {
 	if (!n)
 		return;
-	for (uint32_t i = 0; i < n->nr_jvms; i++)
+	for (uint32_t i = 0; i < n->nr_jvms; i++) {
 		free(n->jvms[i].name);
+		free(n->jvms[i].program);
+	}
 	for (uint32_t i = 0; i < n->nr_threads; i++)
 		free(n->threads[i].name);
 	for (uint32_t i = 0; i < n->nr_methods; i++)

@@ -8,7 +8,7 @@
 struct jta_names;
 
 struct jta_jvm_name {
-	char *name;
+	char *name, *program; /* as its user calls it, and of its executable */
 	uint32_t pid;
 };
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,13 +16,15 @@ _Static_assert(sizeof(struct jta_header) == JTA_RECORD_BYTES, "the header is as 
 struct jta {
 	const unsigned char *bytes;
 	size_t size;
-	const struct jta_header *header;
+	struct jta_header header;
 };
 
 static int header_check(const struct jta *t, uint64_t size)
 {
-	const struct jta_header *h = t->header;
+	const struct jta_header *h = &t->header;
 
+	if (!h->magic)
+		return -ENODATA;
 	if (h->magic != JTA_MAGIC)
 		return -EBADMSG;
 	if (h->version != JTA_VERSION || h->record_bytes != JTA_RECORD_BYTES)
@@ -45,7 +48,7 @@ int jta_open(const char *path, struct jta **out)
 	if (!err && !S_ISREG(st.st_mode))
 		err = S_ISDIR(st.st_mode) ? -EISDIR : -EBADMSG;
 	if (!err && st.st_size < JTA_RECORD_BYTES)
-		err = -EBADMSG;
+		err = st.st_size ? -EBADMSG : -ENODATA;
 	if (!t)
 		err = -ENOMEM;
 	if (!err) {
@@ -55,7 +58,7 @@ int jta_open(const char *path, struct jta **out)
 		} else {
 			t->bytes = m;
 			t->size = (size_t)st.st_size;
-			t->header = m;
+			memcpy(&t->header, m, sizeof(t->header));
 			madvise(m, t->size, MADV_RANDOM);
 			err = header_check(t, t->size);
 		}
@@ -79,34 +82,34 @@ void jta_close(struct jta *t)
 
 const struct jta_header *jta_header(const struct jta *t)
 {
-	return t->header;
+	return &t->header;
 }
 
 const struct jta_record *jta_get(const struct jta *t, uint64_t number)
 {
-	if (!number || number > t->header->records)
+	if (!number || number > t->header.records)
 		return NULL;
 	return (const void *)(t->bytes + number * JTA_RECORD_BYTES);
 }
 
 uint64_t jta_jvm(const struct jta *t, uint32_t jvm)
 {
-	return jvm < t->header->jvms ? t->header->first_jvm + jvm : 0;
+	return jvm < t->header.jvms ? t->header.first_jvm + jvm : 0;
 }
 
 uint64_t jta_parent(const struct jta *t, uint64_t number)
 {
 	const struct jta_record *r = jta_get(t, number);
 
-	if (!r || number == t->header->root)
+	if (!r || number == t->header.root)
 		return 0;
 	if (r->parent == JTA_IN_ROOT)
-		return t->header->root;
+		return t->header.root;
 	if (r->parent & JTA_IN_JVM)
-		return r->parent - JTA_IN_JVM < t->header->jvms
-			       ? t->header->first_jvm + (r->parent - JTA_IN_JVM)
+		return r->parent - JTA_IN_JVM < t->header.jvms
+			       ? t->header.first_jvm + (r->parent - JTA_IN_JVM)
 			       : 0;
-	return r->parent <= t->header->records ? r->parent : 0;
+	return r->parent <= t->header.records ? r->parent : 0;
 }
 
 int64_t jta_path(const struct jta *t, uint64_t number, uint64_t *path, size_t room)
@@ -116,12 +119,12 @@ int64_t jta_path(const struct jta *t, uint64_t number, uint64_t *path, size_t ro
 	if (!jta_get(t, number))
 		return -EBADMSG;
 	for (; number; number = jta_parent(t, number)) {
-		if (n == t->header->records)
+		if (n == t->header.records)
 			return -EBADMSG; /* in a circle */
 		if (n < room)
 			path[n] = number;
 		n++;
-		if (number == t->header->root)
+		if (number == t->header.root)
 			return (int64_t)n;
 	}
 	return -EBADMSG;
@@ -191,8 +194,8 @@ int jta_children_begin(const struct jta *t, uint64_t number, bool by_begin, stru
 	if (!r)
 		return -EINVAL;
 	*c = (struct jta_children){.tree = t, .next = r->first_child, .left = r->children};
-	if (c->left > t->header->records)
-		c->left = t->header->records;
+	if (c->left > t->header.records)
+		c->left = t->header.records;
 	return by_begin ? children_sort(c) : 0;
 }
 

@@ -45,6 +45,14 @@ static int file_name(const struct calltree *t, uint32_t process, int file, char 
 	int n = snprintf(name, room, "%s-%" PRIu32 ".%s", text ? text : "jvm", p->pid,
 			 suffixes[file]);
 
+	/* A pid comes again, after a long time. */
+	for (uint32_t i = 0; i < process; i++) {
+		if (t->info->processes[i].pid != p->pid)
+			continue;
+		n = snprintf(name, room, "%s-%" PRIu32 ".%" PRIu32 ".%s", text ? text : "jvm",
+			     p->pid, process, suffixes[file]);
+		break;
+	}
 	for (char *c = name; *c; c++)
 		if (*c == '/' || (unsigned char)*c < 0x20 || *c == 0x7f)
 			*c = '_';

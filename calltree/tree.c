@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tree_int.h"
 
@@ -25,7 +26,7 @@ static uint64_t thread_key(uint32_t process, uint64_t java_tid, uint32_t thread)
 }
 
 static struct tree_thread *thread_get(struct calltree *t, uint32_t process, uint64_t java_tid,
-				      uint32_t thread, uint32_t vthread)
+				      uint32_t thread, uint32_t vthread, bool is_virtual)
 {
 	uint64_t key = thread_key(process, java_tid, thread), *index = map64_get(&t->by_key, key);
 	struct tree_thread *grown;
@@ -43,11 +44,13 @@ static struct tree_thread *thread_get(struct calltree *t, uint32_t process, uint
 	}
 	if (map64_put(&t->by_key, key, t->nr_threads))
 		return NULL;
-	t->threads[t->nr_threads] = (struct tree_thread){.process = process,
-							 .java_tid = java_tid,
-							 .thread = thread,
-							 .vthread = vthread,
-							 .starter = UINT32_MAX};
+	t->threads[t->nr_threads] =
+		(struct tree_thread){.process = process,
+				     .java_tid = java_tid,
+				     .thread = is_virtual ? MODEL_NO_THREAD : thread,
+				     .vthread = vthread,
+				     .is_virtual = is_virtual,
+				     .starter = UINT32_MAX};
 	return &t->threads[t->nr_threads++];
 }
 
@@ -142,7 +145,13 @@ static struct node *find_starter(struct calltree *t, struct tree_thread *th, uin
 	struct node *n =
 		th->starter != UINT32_MAX ? find_call(&t->threads[th->starter], number) : NULL;
 
-	for (uint32_t i = 0; !n && i < t->nr_threads; i++) {
+	/* Else in one that came not long before it, mostly. */
+	for (uint32_t i = (uint32_t)(th - t->threads); !n && i--;) {
+		n = find_call(&t->threads[i], number);
+		if (n)
+			th->starter = i;
+	}
+	for (uint32_t i = (uint32_t)(th - t->threads); !n && ++i < t->nr_threads;) {
 		n = find_call(&t->threads[i], number);
 		if (n)
 			th->starter = i;
@@ -167,18 +176,24 @@ static void add_started(struct calltree *t, struct tree_thread *th, uint64_t sta
 		add_below(t, th, 0, number);
 }
 
-/* The node at place @at (0: one that is in no stack) is over: record @number has its children.
- * Where a call was served, what goes on is the JDK's own, which has sent the answer: it stays in
- * it. */
-static void node_over(struct calltree *t, struct tree_thread *th, uint32_t at, uint64_t number)
+/* The node at place @at (0: one that is in no stack) is over: record @number has its children. What
+ * goes on above it stays in it where it @keeps that, as at the recording's end; also where a call
+ * was served: that is the JDK's own, which has sent the answer. */
+static void node_over(struct calltree *t, struct tree_thread *th, uint32_t at, uint64_t number,
+		      bool keeps)
 {
 	if (!at)
 		return;
 	adopt(t, number, &th->nodes[at - 1].children);
-	if (th->nodes[at - 1].kind == JTA_SERVED && at < th->nr)
+	if ((keeps || th->nodes[at - 1].kind == JTA_SERVED) && at < th->nr)
 		th->nodes[at].in = number;
 	memmove(&th->nodes[at - 1], &th->nodes[at], (th->nr - at) * sizeof(*th->nodes));
 	th->nr--;
+	if (!th->nr && th->is_virtual) {
+		free(th->nodes); /* there may be millions that have ended */
+		th->nodes = NULL;
+		th->room = 0;
+	}
 }
 
 static uint64_t record_new(struct calltree *t, const struct tree_thread *th, uint16_t kind)
@@ -197,11 +212,16 @@ static uint64_t record_new(struct calltree *t, const struct tree_thread *th, uin
 
 /* Calls of methods --------------------------------------------------------------------------- */
 
+static struct tree_thread *call_thread(struct calltree *t, const struct model_call *call)
+{
+	return thread_get(t, call->process, call->java_tid, call->thread, call->vthread,
+			  call->flags & MODEL_CALL_VIRTUAL);
+}
+
 static int on_call_begin(void *ctx, const struct model_call *call)
 {
 	struct calltree *t = ctx;
-	struct tree_thread *th =
-		thread_get(t, call->process, call->java_tid, call->thread, call->vthread);
+	struct tree_thread *th = call_thread(t, call);
 
 	int err = th ? push(th, call->number, JTA_METHOD, call->begin) : -ENOMEM;
 
@@ -219,8 +239,7 @@ static uint16_t call_flags(const struct model_call *call)
 static int on_call_end(void *ctx, const struct model_call *call)
 {
 	struct calltree *t = ctx;
-	struct tree_thread *th =
-		thread_get(t, call->process, call->java_tid, call->thread, call->vthread);
+	struct tree_thread *th = call_thread(t, call);
 	uint32_t at = th ? find(th, call->number, JTA_METHOD) : 0, below;
 	uint64_t number = th ? record_new(t, th, JTA_METHOD) : 0, in;
 	struct jta_record *r;
@@ -237,7 +256,7 @@ static int on_call_end(void *ctx, const struct model_call *call)
 	r->flags = call_flags(call);
 	below = at ? at - 1 : th->nr;
 	in = at ? th->nodes[at - 1].in : 0;
-	node_over(t, th, at, number);
+	node_over(t, th, at, number, call->flags & MODEL_CALL_OPEN);
 	t->counts.methods++;
 	t->counts.late += !at;
 	if (in)
@@ -272,9 +291,21 @@ static void moments(const struct model_remote_call *call, uint64_t *begin, uint6
 	}
 }
 
+/* Both its begin and its end were recorded. */
+static bool is_whole(const struct model_remote_call *call, bool client)
+{
+	const uint64_t *at = call->at;
+
+	if (!client)
+		return at[MODEL_REMOTE_SERVE] != TIME_NONE && at[MODEL_REMOTE_ANSWER] != TIME_NONE;
+	return (at[MODEL_REMOTE_INVOKE] != TIME_NONE || at[MODEL_REMOTE_CALL] != TIME_NONE) &&
+	       at[MODEL_REMOTE_RETURN] != TIME_NONE;
+}
+
 static struct tree_thread *remote_thread(struct calltree *t, const struct model_remote_end *end)
 {
-	return thread_get(t, end->process, end->java_tid, end->who.thread, end->who.vthread);
+	return thread_get(t, end->process, end->java_tid, end->who.thread, end->who.vthread,
+			  end->virtual);
 }
 
 static int on_remote_begin(void *ctx, const struct model_remote_call *call)
@@ -297,7 +328,8 @@ static int end_write(struct calltree *t, const struct model_remote_call *call, u
 	uint16_t kind = client ? JTA_REMOTE : JTA_SERVED;
 	struct tree_thread *th = remote_thread(t, end);
 	struct jta_record *r;
-	uint32_t at;
+	uint32_t at, below;
+	uint64_t in;
 
 	if (!th)
 		return -ENOMEM;
@@ -312,11 +344,15 @@ static int end_write(struct calltree *t, const struct model_remote_call *call, u
 	r->method = remote_method(end->method);
 	r->flags = (end->result & JIS_RMI_THROWN ? JTA_THROWN : 0) |
 		   (call->internal ? JTA_INTERNAL : 0);
-	if (call->at[client ? MODEL_REMOTE_RETURN : MODEL_REMOTE_ANSWER] == TIME_NONE)
+	if (!is_whole(call, client))
 		r->flags |= JTA_PART;
-	node_over(t, th, at, *number);
-	if (client)
-		add_below(t, th, at ? at - 1 : th->nr, *number);
+	below = at ? at - 1 : th->nr;
+	in = at ? th->nodes[at - 1].in : 0;
+	node_over(t, th, at, *number, false);
+	if (client && in)
+		add_late(t, in, *number);
+	else if (client)
+		add_below(t, th, below, *number);
 	t->counts.remote += client;
 	t->counts.served += !client;
 	t->counts.late += !at;
@@ -330,6 +366,14 @@ static int on_remote_end(void *ctx, const struct model_remote_call *call)
 	int err = end_write(t, call, &number);
 
 	return err ? err : map64_put(&t->ends, end_of(call)->number, number);
+}
+
+/* A served call whose client is not known. */
+static void add_to_root(struct calltree *t, uint64_t server)
+{
+	tree_record(&t->file, server)->flags |= JTA_UNMATCHED;
+	tree_record(&t->file, server)->parent = JTA_IN_ROOT;
+	chain_add(&t->file, &t->root, server);
 }
 
 /* Both ends, or why there is one; both are written. */
@@ -370,8 +414,7 @@ static int on_remote(void *ctx, const struct model_remote_call *call)
 		add_late(t, client, server);
 		t->counts.linked++;
 	} else if (server) {
-		chain_add(&t->file, &t->root, server);
-		tree_record(&t->file, server)->parent = JTA_IN_ROOT;
+		add_to_root(t, server);
 	}
 	return err;
 }
@@ -388,15 +431,27 @@ static int threads_over(struct calltree *t)
 			const struct node *n = &th->nodes[th->nr - 1];
 			uint64_t number = record_new(t, th, n->kind);
 			struct jta_record *r = number ? tree_record(&t->file, number) : NULL;
+			bool served;
 
 			if (!r)
 				return -errno;
 			r->begin = n->begin;
 			r->end = t->info->end;
 			r->flags = JTA_PART;
-			node_over(t, th, th->nr, number);
-			add_below(t, th, th->nr, number);
+			served = n->kind == JTA_SERVED;
+			node_over(t, th, th->nr, number, false);
+			if (served)
+				add_to_root(t, number);
+			else
+				add_below(t, th, th->nr, number);
 		}
+	}
+	/* And served calls of which nobody told whose they are. */
+	for (uint64_t i = 0; t->ends.slots && i <= t->ends.mask; i++) {
+		const struct map64_slot *s = &t->ends.slots[i];
+
+		if (s->key && tree_record(&t->file, s->value)->kind == JTA_SERVED)
+			add_to_root(t, s->value);
 	}
 	return 0;
 }
@@ -452,7 +507,10 @@ static int on_end(void *ctx, const struct model_counts *counts)
 		err = tree_stats_write(t);
 	if (!err)
 		err = profiles_end(t);
-	return err ? err : tree_file_finish(&t->file, &header);
+	if (!err)
+		err = tree_file_finish(&t->file, &header);
+	t->finished = !err;
+	return err;
 }
 
 static int on_begin(void *ctx, const struct model_info *info)
@@ -469,7 +527,6 @@ static int on_begin(void *ctx, const struct model_info *info)
 struct calltree *calltree_new(const struct model *m, const char *prefix, bool profiles, int *err)
 {
 	struct calltree *t = calloc(1, sizeof(*t));
-	char *path = NULL;
 
 	*err = -ENOMEM;
 	if (!t)
@@ -478,9 +535,10 @@ struct calltree *calltree_new(const struct model *m, const char *prefix, bool pr
 	t->model = m;
 	t->wants_profiles = profiles;
 	t->prefix = strdup(prefix);
-	if (t->prefix && asprintf(&path, "%s.jta", prefix) >= 0)
-		*err = tree_file_open(&t->file, path);
-	free(path);
+	if (asprintf(&t->path, "%s.jta", prefix) < 0)
+		t->path = NULL;
+	if (t->prefix && t->path)
+		*err = tree_file_open(&t->file, t->path);
 	if (*err) {
 		calltree_delete(t);
 		return NULL;
@@ -491,6 +549,7 @@ struct calltree *calltree_new(const struct model *m, const char *prefix, bool pr
 				      .remote_begin = on_remote_begin,
 				      .remote_end = on_remote_end,
 				      .remote = on_remote,
+				      .wants_cut_remotes = true,
 				      .end = on_end,
 				      .ctx = t};
 	return t;
@@ -510,6 +569,8 @@ void calltree_delete(struct calltree *t)
 {
 	if (!t)
 		return;
+	if (!t->finished && t->file.fd >= 0)
+		unlink(t->path);
 	tree_file_close(&t->file);
 	profiles_end(t);
 	for (uint32_t i = 0; i < t->nr_threads; i++)
@@ -522,5 +583,6 @@ void calltree_delete(struct calltree *t)
 	map64_free(&t->ends);
 	map64_free(&t->by_method);
 	free(t->prefix);
+	free(t->path);
 	free(t);
 }

@@ -12,7 +12,7 @@
 
 #include "tree_int.h"
 
-#define WINDOW (1ull << 18) /* records: 20 MiB, whole pages of up to 64 KiB */
+uint64_t tree_file_window = 1ull << 18; /* 20 MiB */
 
 static int write_at(int fd, const void *bytes, size_t size, off_t at)
 {
@@ -34,18 +34,21 @@ static int write_at(int fd, const void *bytes, size_t size, off_t at)
 
 int tree_file_open(struct tree_file *f, const char *path)
 {
-	*f = (struct tree_file){.fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+	*f = (struct tree_file){.fd = -1, .room = tree_file_window};
+	if (unlink(path) && errno != ENOENT)
+		return -errno;
+	f->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (f->fd < 0)
 		return -errno;
-	f->window = calloc(WINDOW, JTA_RECORD_BYTES);
+	f->window = calloc(f->room, JTA_RECORD_BYTES);
 	return f->window ? 0 : -ENOMEM;
 }
 
 /* Makes room in memory. Written ones that were touched meanwhile are left to the kernel. */
 static int window_move(struct tree_file *f)
 {
-	size_t old = f->base * JTA_RECORD_BYTES, size = old + WINDOW * JTA_RECORD_BYTES;
-	int err = write_at(f->fd, f->window, WINDOW * JTA_RECORD_BYTES, (off_t)old);
+	size_t old = f->base * JTA_RECORD_BYTES, size = old + f->room * JTA_RECORD_BYTES;
+	int err = write_at(f->fd, f->window, f->room * JTA_RECORD_BYTES, (off_t)old);
 	void *m;
 
 	if (err)
@@ -55,14 +58,14 @@ static int window_move(struct tree_file *f)
 	if (m == MAP_FAILED)
 		return -errno;
 	f->mapped = m;
-	f->base += WINDOW;
+	f->base += f->room;
 	madvise(m, size, MADV_DONTNEED);
 	return 0;
 }
 
 uint64_t tree_file_add(struct tree_file *f)
 {
-	if (f->nr + 1 == f->base + WINDOW) {
+	if (f->nr + 1 == f->base + f->room) {
 		int err = window_move(f);
 
 		if (err) {

@@ -16,7 +16,8 @@
 struct tree_file {
 	int fd;
 	uint64_t nr;
-	unsigned char *window;
+	unsigned char *window; /* room records */
+	uint64_t room;
 	uint64_t base;	       /* number of the window's first record: those below are written */
 	unsigned char *mapped; /* those */
 };
@@ -38,6 +39,7 @@ struct node {
 struct tree_thread {
 	uint32_t process, thread, vthread;
 	uint64_t java_tid;
+	bool is_virtual;
 	struct node *nodes; /* outermost first */
 	uint32_t nr, room;
 	uint32_t starter; /* thread in which the call that started this one was found last */
@@ -54,7 +56,8 @@ struct tree_stat {
 struct calltree {
 	const struct model *model;
 	const struct model_info *info;
-	char *prefix;
+	char *prefix, *path;
+	bool finished;
 	struct model_sink sink;
 	struct tree_file file;
 	struct tree_thread *threads; /* number in the tree: index + 1 */
@@ -80,7 +83,9 @@ static inline uint32_t tree_thread_number(const struct calltree *t, const struct
 
 /* tree_file.c */
 
-/* Starts file @path. Returns 0 or -errno. */
+/* Records of a file that are in memory: how many. Tests take fewer. */
+extern uint64_t tree_file_window;
+/* Starts file @path; who reads one of that name keeps it. Returns 0 or -errno. */
 int tree_file_open(struct tree_file *f, const char *path);
 /* One more record: its number, 0: it cannot be had (errno). It moves others: addresses of records
  * are good until then. */

@@ -105,6 +105,7 @@ int tree_names_write(const struct calltree *t)
 
 		fprintf(f, "jvm\t%" PRIu32 "\t%" PRIu32, i, p->pid);
 		tree_put_field(f, name ? name : "");
+		tree_put_field(f, p->name ? p->name : "");
 		putc('\n', f);
 	}
 	for (uint32_t i = 0; i < t->nr_threads; i++) {

@@ -74,7 +74,7 @@ void signals_forward(const struct run_command *c)
 	if (signals_got == forwarded)
 		return;
 	forwarded = signals_got;
-	if (last_signal)
+	if (last_signal && c->child.pid > 0)
 		kill(c->child.pid, last_signal);
 }
 

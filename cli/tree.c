@@ -42,7 +42,7 @@ static const char help[] =
 	"      --json            a record a line as JSON, times in ns\n"
 	"      --from TIME       without what ended before (offset from the recording's start)\n"
 	"      --to TIME         without what began later\n"
-	"      --thread TEXT     first calls of threads whose name contains TEXT, or whose tid it "
+	"      --thread TEXT     only what threads did whose name contains TEXT, or whose tid it "
 	"is\n"
 	"      --process TEXT    JVMs whose name contains TEXT, or whose pid it is\n"
 	"  -q, --quiet           no progress and no notes\n"
@@ -90,7 +90,6 @@ static void scratch_remove(const char *prefix, char *scratch)
 		free(path);
 	}
 	rmdir(scratch);
-	free(scratch);
 }
 
 static void tell_counts(const struct calltree_counts *c)
@@ -126,7 +125,8 @@ static int build(const char *path, const char *prefix, bool profiles, int *statu
 		cli_progress_done();
 	}
 	if (err) {
-		cli_error("%s.jta: %s", prefix, strerror(-err));
+		cli_error("%s: the tree cannot be made in %s: %s%s", path, prefix, strerror(-err),
+			  err == -ENOSPC ? ": -o PREFIX, or TMPDIR, names another place" : "");
 	} else {
 		tell_counts(calltree_counts(tree));
 		cli_warn_deep(m);
@@ -152,7 +152,8 @@ static const char *open_error(int err)
 	return strerror(-err);
 }
 
-static int show(const char *file, struct tree_view *v)
+/* @scratch: the tree goes when it is open, so that nothing stays if printing is cut short. */
+static int show(const char *file, const char *prefix, char *scratch, struct tree_view *v)
 {
 	struct jta_names *names = NULL;
 	struct jta *tree = NULL;
@@ -163,6 +164,7 @@ static int show(const char *file, struct tree_view *v)
 		return CLI_FAILED;
 	}
 	err = jta_names_open(file, &names);
+	scratch_remove(prefix, scratch);
 	if (err) {
 		cli_error("%s: the names, in the .mth file beside it: %s", file,
 			  err == -EBADMSG ? "this is no such file" : strerror(-err));
@@ -175,10 +177,9 @@ static int show(const char *file, struct tree_view *v)
 				  jta_header(tree)->records);
 		else if (err)
 			cli_error("%s: %s", file, open_error(err));
-		else if (v->left_out)
-			cli_note("and %" PRIu64 " lines more (--lines 0 shows all, --depth and "
-				 "--longer fewer)",
-				 v->left_out);
+		else if (v->more)
+			cli_note("there are more lines (--lines 0 shows all, --depth and --longer "
+				 "fewer)");
 	}
 	jta_names_close(names);
 	jta_close(tree);
@@ -199,7 +200,7 @@ static int run(const char *path, const char *output, bool profiles, struct tree_
 
 	if (is_tree_file(path)) {
 		if (!output)
-			return show(path, v);
+			return show(path, NULL, NULL, v);
 		cli_error("-o: %s is a tree already", path);
 		return CLI_USAGE;
 	}
@@ -208,10 +209,11 @@ static int run(const char *path, const char *output, bool profiles, struct tree_
 		status = build(path, prefix, profiles, &losses);
 		/* Who keeps it and asks for nothing is not shown it. */
 		if (status == CLI_OK && (!output || v->open || v->path || v->find || v->json))
-			status = show(file, v);
+			status = show(file, prefix, scratch, v);
 		free(file);
 	}
 	scratch_remove(prefix, scratch);
+	free(scratch);
 	free(prefix);
 	return status == CLI_OK ? losses : status;
 }

@@ -21,7 +21,8 @@ struct tree_view {
 	uint32_t lines;		   /* at most; 0: all */
 	bool by_begin, internal, incoming, json;
 	/* From here on the printer's own. */
-	uint64_t printed, left_out;
+	uint64_t printed;
+	bool more; /* than were printed */
 };
 
 /* Prints it; 0 or -errno as of jta.h, -ENOENT: record open or path is not there. */

@@ -10,6 +10,7 @@
 #include "trace/json_text.h"
 #include "tree.h"
 
+#define ENOUGH 1
 #define MOST_INDENT 60 /* levels; deeper ones are said by a number */
 
 static const char *const kinds[] = {[JTA_ROOT] = "root",
@@ -55,7 +56,8 @@ static bool jvm_wanted(const struct tree_view *v, uint32_t jvm)
 {
 	const struct jta_jvm_name *name = jta_jvm_name(v->names, jvm);
 
-	return text_or_number(v->process, name ? name->name : "", name ? name->pid : 0);
+	return !v->process || (name && (text_or_number(v->process, name->name, name->pid) ||
+					text_or_number(v->process, name->program, name->pid)));
 }
 
 static bool thread_wanted(const struct tree_view *v, uint32_t thread)
@@ -65,18 +67,25 @@ static bool thread_wanted(const struct tree_view *v, uint32_t thread)
 	return text_or_number(v->thread, name ? name->name : "", name ? name->tid : 0);
 }
 
-/* Whole calls below what is left out are left out with it. */
+/* First of its thread's calls: in no call, or in the one that started the thread. */
+static bool is_first(const struct jta_record *r)
+{
+	return r->thread && (r->parent & JTA_IN_JVM || r->flags & JTA_STARTED);
+}
+
+/* What is below one that is left out is left out with it. */
 static bool is_shown(const struct tree_view *v, const struct jta_record *r)
 {
 	if (r->flags & JTA_INTERNAL && !v->internal)
 		return false;
 	if (r->kind == JTA_ROOT || r->kind == JTA_JVM)
 		return r->kind == JTA_ROOT || jvm_wanted(v, r->jvm);
-	if (r->end - r->begin < v->longer || r->end < v->from || (v->to && r->begin >= v->to))
+	if (v->thread && is_first(r))
+		return false; /* those are looked for: print_threads() */
+	if (v->to && r->begin >= v->to)
 		return false;
-	/* Of which JVM and thread the first call is; those it calls are shown whoever makes them.
-	 */
-	return !(r->parent & JTA_IN_JVM) || (jvm_wanted(v, r->jvm) && thread_wanted(v, r->thread));
+	/* Threads that were started in it may go on longer. */
+	return r->flags & JTA_STARTER || (r->end - r->begin >= v->longer && r->end >= v->from);
 }
 
 /* Text ------------------------------------------------------------------------------------------
@@ -184,18 +193,20 @@ static void print_json(const struct tree_view *v, uint64_t number, const struct 
 	json_object_put(o);
 }
 
-static void print_record(struct tree_view *v, uint64_t number, const struct jta_record *r,
-			 uint32_t depth)
+/* Ends the walk when there are enough: a tree may be larger than anyone wants to wait for. */
+static int print_record(struct tree_view *v, uint64_t number, const struct jta_record *r,
+			uint32_t depth)
 {
 	if (v->lines && v->printed == v->lines) {
-		v->left_out++;
-		return;
+		v->more = true;
+		return ENOUGH;
 	}
 	v->printed++;
 	if (v->json)
 		print_json(v, number, r, depth);
 	else
 		print_text(v, number, r, depth);
+	return 0;
 }
 
 /* The tree --------------------------------------------------------------------------------------
@@ -225,10 +236,15 @@ static int print_below(struct tree_view *v, uint64_t from, uint32_t depth);
 
 static int print_served(void *ctx, uint64_t number, const struct jta_record *r, uint32_t depth)
 {
+	struct tree_view *v = ctx;
+	int err = 0;
+
 	(void)depth;
-	return (r->flags & JTA_INTERNAL) && !((struct tree_view *)ctx)->internal
-		       ? 0
-		       : print_below(ctx, number, 2);
+	v->incoming = false; /* not again where it leads to a JVM, as in a file that is damaged */
+	if (!(r->flags & JTA_INTERNAL) || v->internal)
+		err = print_below(v, number, 2);
+	v->incoming = true;
+	return err;
 }
 
 /* Calls that a JVM served, which are in its clients' calls. */
@@ -263,8 +279,8 @@ static int print_below(struct tree_view *v, uint64_t from, uint32_t depth)
 			break;
 		}
 		if (number == from || is_shown(v, r)) {
-			print_record(v, number, r, depth + l.nr);
-			if (r->kind == JTA_JVM && v->incoming)
+			err = print_record(v, number, r, depth + l.nr);
+			if (!err && r->kind == JTA_JVM && v->incoming)
 				err = print_incoming(v, r->jvm);
 			if (!err && r->first_child && !is_deep_enough(v, l.nr))
 				err = level_push(v, &l, number);
@@ -293,7 +309,7 @@ static int print_path(struct tree_view *v)
 		return -ENOMEM;
 	jta_path(v->tree, v->path, path, (size_t)nr);
 	for (int64_t i = nr; i--;)
-		print_record(v, path[i], jta_get(v->tree, path[i]), (uint32_t)(nr - 1 - i));
+		(void)print_record(v, path[i], jta_get(v->tree, path[i]), (uint32_t)(nr - 1 - i));
 	free(path);
 	return 0;
 }
@@ -312,8 +328,31 @@ static int print_found(void *ctx, uint64_t number, const struct jta_record *r, u
 	(void)depth;
 	if ((!(r->flags & JTA_INTERNAL) || v->internal) && jvm_wanted(v, r->jvm) &&
 	    thread_wanted(v, r->thread))
-		print_record(v, number, r, 0);
+		return print_record(v, number, r, 0);
 	return 0;
+}
+
+/* The first calls of chosen threads, and what is in them. */
+static int print_first(void *ctx, uint64_t number, const struct jta_record *r, uint32_t depth)
+{
+	struct tree_view *v = ctx;
+
+	(void)depth;
+	if (!is_first(r) || (r->flags & JTA_INTERNAL && !v->internal) || !jvm_wanted(v, r->jvm) ||
+	    !thread_wanted(v, r->thread))
+		return 0;
+	return print_below(v, number, 0);
+}
+
+static int print_threads(struct tree_view *v)
+{
+	const struct jta_query query = {.thread = UINT32_MAX,
+					.jvm = UINT32_MAX,
+					.from = v->from,
+					.to = v->to,
+					.longer_than = v->longer};
+
+	return jta_search(v->tree, v->open, JTA_DEPTH_FIRST, &query, print_first, v);
 }
 
 static int print_search(struct tree_view *v)
@@ -332,17 +371,25 @@ static int print_search(struct tree_view *v)
 			  &query, print_found, v);
 }
 
-int tree_print(struct tree_view *v)
+static int print_all(struct tree_view *v)
 {
-	uint64_t from = v->open ? v->open : jta_header(v->tree)->root;
-
-	if (!jta_get(v->tree, from) || (v->path && !jta_get(v->tree, v->path)))
-		return -ENOENT;
-	if (!v->json)
-		printf("%10s %13s %13s  %s\n", "number", "begin ms", "time ms", "call");
 	if (v->path)
 		return print_path(v);
 	if (v->find)
 		return print_search(v);
-	return print_below(v, from, 0);
+	if (v->thread)
+		return print_threads(v);
+	return print_below(v, v->open ? v->open : jta_header(v->tree)->root, 0);
+}
+
+int tree_print(struct tree_view *v)
+{
+	int err;
+
+	if ((v->open && !jta_get(v->tree, v->open)) || (v->path && !jta_get(v->tree, v->path)))
+		return -ENOENT;
+	if (!v->json)
+		printf("%10s %13s %13s  %s\n", "number", "begin ms", "time ms", "call");
+	err = print_all(v);
+	return err == ENOUGH ? 0 : err;
 }

@@ -67,7 +67,9 @@ static bool name_give(struct manifest *m, const struct recorder_name *n)
 	for (uint32_t i = 0; i < m->nr_processes; i++) {
 		struct process_entry *e = &m->processes[i];
 
-		if (e->pid != n->pid)
+		/* A pid may come again; not all entries tell since when they were. */
+		if (e->pid != n->pid ||
+		    (e->start_time && n->start_time && e->start_time != n->start_time))
 			continue;
 		known = true;
 		if (!e->directory && !e->given_name)

@@ -230,6 +230,7 @@ static void started(struct model *m, uint32_t life, uint32_t process, uint64_t c
 		    uint64_t t)
 {
 	struct caller c = caller_on(m, life, t);
+	struct callframe *f;
 	struct jthread *child;
 
 	if (!c.s || !child_java_tid || c.s->depth == 1)
@@ -238,7 +239,10 @@ static void started(struct model *m, uint32_t life, uint32_t process, uint64_t c
 	if (!child)
 		return;
 	child->start_call = callstack_top(c.s)->number;
-	callstack_top(c.s)->flags |= MODEL_CALL_STARTER;
+	f = callstack_top(c.s);
+	if (!f->id && c.s->depth > 2)
+		f--; /* a gap upon the call it is in */
+	f->flags |= MODEL_CALL_STARTER;
 	child->start_context = callstack_top(c.s)->context;
 }
 

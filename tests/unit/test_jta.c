@@ -6,7 +6,7 @@
 #include "calltree/jta_names.h"
 #include "calltree/jta_read.h"
 #include "calltree/map64.h"
-#include "calltree/tree.h"
+#include "calltree/tree_int.h"
 #include "test_model_why.h"
 
 enum { A = 1, B, C, RUN, NR_METHODS };
@@ -106,6 +106,23 @@ static const char *tree_text(void)
 	return p.text;
 }
 
+struct order {
+	uint64_t numbers[64];
+	uint32_t nr;
+};
+
+static int note(void *ctx, uint64_t number, const struct jta_record *r, uint32_t depth)
+{
+	struct order *o = ctx;
+
+	(void)r;
+	(void)depth;
+	if (o->nr < 64)
+		o->numbers[o->nr] = number;
+	o->nr++;
+	return 0;
+}
+
 START_TEST(calls_are_in_their_callers)
 {
 	struct feed *f = begin();
@@ -196,6 +213,75 @@ START_TEST(what_has_no_client_is_in_the_root)
 }
 END_TEST
 
+START_TEST(what_goes_on_at_the_end_is_where_it_was_made)
+{
+	struct feed *f = begin();
+
+	enter(f, 10, C);
+	FEED(f, SLOT, 20, rmi_invoke, .java_tid = 1, .method = A);
+	FEED(f, SLOT, 25, rmi_call, .java_tid = 1, .connection = 3, .call = 1, .operation = -1,
+	     .object = 77, .space_time = 9);
+	FEED(f, SLOT, 30, rmi_send, .java_tid = 1, .connection = 3, .call = 1, .remote_call = 7);
+	end(f);
+	ck_assert_str_eq(tree_text(), "root\n"
+				      " jvm 100\n"
+				      "  T.c 10-1000 #1 !1\n"
+				      "   call of T.a 20-1000 #1 !133");
+}
+END_TEST
+
+START_TEST(ends_without_a_begin_are_parts)
+{
+	struct feed *f = begin();
+
+	FEED(f, SLOT, 50, rmi_return, .java_tid = 1, .remote_call = 7, .uid_time = 3,
+	     .uid_count = 1);
+	FEED(f, FEED_SLOT(1), 60, rmi_answer, .java_tid = 5, .connection = 4, .call = 1,
+	     .uid_time = 9, .uid_count = 1);
+	end(f);
+	ck_assert_str_eq(tree_text(), "root\n"
+				      " served ? 60-60 #5 !129\n"
+				      " jvm 100\n"
+				      "  call of ? 50-50 #1 !129");
+}
+END_TEST
+
+/* Records that are not in memory any more are changed all the same. */
+START_TEST(files_grow_beyond_what_is_in_memory)
+{
+	uint64_t window = tree_file_window, begins = 0;
+	struct order o = {0};
+	struct feed *f;
+	struct jta *t;
+
+	tree_file_window = 4;
+	f = begin();
+	enter(f, 5, A);
+	for (uint64_t i = 0; i < 300; i++) {
+		enter(f, 10 + 3 * i, B);
+		enter(f, 11 + 3 * i, C);
+		leave(f, 11 + 3 * i, C);
+		leave(f, 12 + 3 * i, B);
+	}
+	leave(f, 990, A);
+	end(f);
+	tree_file_window = window;
+	ck_assert_int_eq(jta_open(file, &t), 0);
+	ck_assert_uint_eq(jta_header(t)->records, 604);
+	ck_assert_int_eq(jta_search(t, 0, JTA_DEPTH_FIRST, &any, note, &o), 0);
+	ck_assert_uint_eq(o.nr, 604);
+	for (uint64_t n = 1; n <= 600; n++) {
+		const struct jta_record *r = jta_get(t, n);
+
+		ck_assert_uint_eq(r->method, n % 2 ? C : B);
+		ck_assert_uint_eq(jta_parent(t, n), n % 2 ? n + 1 : 601);
+		begins += r->begin;
+	}
+	ck_assert_uint_eq(begins, 300 * 21 + 6 * (299 * 300 / 2));
+	jta_close(t);
+}
+END_TEST
+
 START_TEST(threads_are_in_the_call_that_started_them)
 {
 	struct feed *f = begin();
@@ -268,23 +354,6 @@ START_TEST(children_are_had_in_either_order_and_the_way_up)
 	jta_close(t);
 }
 END_TEST
-
-struct order {
-	uint64_t numbers[64];
-	uint32_t nr;
-};
-
-static int note(void *ctx, uint64_t number, const struct jta_record *r, uint32_t depth)
-{
-	struct order *o = ctx;
-
-	(void)r;
-	(void)depth;
-	if (o->nr < 64)
-		o->numbers[o->nr] = number;
-	o->nr++;
-	return 0;
-}
 
 static bool is_b(void *ctx, uint32_t method)
 {
@@ -425,7 +494,7 @@ START_TEST(what_is_no_tree_is_refused)
 					  "method\t99999999999\tname\n",
 					  "what\t1\n",
 					  "\n",
-					  "jvm\t0\t1\ta\njvm\t0\t1\ta\n",
+					  "jvm\t0\t1\ta\tb\njvm\t0\t1\ta\tb\n",
 					  "thread\t4000000000\t0\t0\t0\tx\n"};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		char path[80];
@@ -436,6 +505,11 @@ START_TEST(what_is_no_tree_is_refused)
 		fclose(out);
 		ck_assert_int_eq(jta_names_open(file, &names), -EBADMSG);
 	}
+	/* Nobody has written all of it. */
+	unlink(file);
+	out = fopen(file, "w");
+	fclose(out);
+	ck_assert_int_eq(jta_open(file, &t), -ENODATA);
 }
 END_TEST
 
@@ -502,6 +576,9 @@ int main(void)
 	tcase_add_test(tc, calls_are_in_their_callers);
 	tcase_add_test(tc, what_serves_a_remote_call_is_in_it);
 	tcase_add_test(tc, what_has_no_client_is_in_the_root);
+	tcase_add_test(tc, what_goes_on_at_the_end_is_where_it_was_made);
+	tcase_add_test(tc, ends_without_a_begin_are_parts);
+	tcase_add_test(tc, files_grow_beyond_what_is_in_memory);
 	tcase_add_test(tc, threads_are_in_the_call_that_started_them);
 	tcase_add_test(tc, children_are_had_in_either_order_and_the_way_up);
 	tcase_add_test(tc, searches_find_what_is_asked_for);
