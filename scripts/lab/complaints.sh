@@ -18,8 +18,9 @@ complaint+='|leak detector disabled|held lock freed|non-static key|locking corre
 
 # A report of KCSAN goes from one line of = to the next. A race is the module's when one of the two accesses is made
 # in it or right below it; what an interrupt came between is told behind the interrupt's entry. The clock that may be read
-# anywhere is read while it is being set, and then again: that is how the kernel makes it. And what checks that nothing
-# in use is freed keeps its own counts and flags without a lock.
+# anywhere is read while it is being set, and then again: that is how the kernel makes it. capable() notes in its task's
+# flags that it was asked, with a plain write. And what checks that nothing in use is freed keeps its own counts and flags
+# without a lock.
 own_races()
 {
 	awk '
@@ -31,7 +32,7 @@ own_races()
 			next
 		}
 		!inside { print; next }
-		/data-race in ktime_get_raw_fast_ns|data-race in (debug_check_no_obj_freed|free_obj_work)[^\/]*\/ (debug_check_no_obj_freed|free_obj_work)/ { kernels = 1 }
+		/data-race in ktime_get_raw_fast_ns|data-race in capable \/|data-race in [^\/]*\/ capable$|data-race in (debug_check_no_obj_freed|free_obj_work)[^\/]*\/ (debug_check_no_obj_freed|free_obj_work)/ { kernels = 1 }
 		{ report = report $0 "\n" }
 		/ to 0x.* bytes by |unknown origin, with / { depth = 1; next }
 		/asm_|^[^+]*$/ { depth = 0 }
