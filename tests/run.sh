@@ -4,8 +4,8 @@
 # kernels). Ends with "N passed, N failed" alone on a line; exit status 1 when any failed.
 # check-jni runs the end-to-end tests that start JVMs with -Xcheck:jni in each (tests/e2e/lib_check_jni.sh).
 # A test exits 0 (pass), 77 (skip) or anything else (fail); with JIS_TEST_NO_SKIP=1 a skip is a failure.
-# An e2e test that fails is tried again, alone, after the others, if no more than two failed: a host's own load delays
-# what a test waits for, and its kernel may hide events. So is a guest test, in a boot of its own, unless the kernel
+# An e2e test that fails is tried again, alone, after the others, if no more than four of them failed: a host's own load
+# delays what a test waits for, and its kernel may hide events. So is a guest test, in a boot of its own, unless the kernel
 # complained or something was left behind. Said are both: TWICE and the first failure, and how many at the end.
 # e2e-beside: those of e2e that may run beside the others, which e2e starts itself.
 # Usage: tests/run.sh unit|e2e|e2e-beside|check-jni|check|lab|all BUILD [PATTERN]
@@ -99,7 +99,7 @@ run_e2e() { # [beside]: those
 	[ -z "$lane" ] || { wait "$lane"; lane_count "$out"; }
 	spare=
 	for t in "${later[@]}"; do
-		if [ ${#later[@]} -gt 2 ]; then
+		if [ ${#later[@]} -gt 4 ]; then
 			count "$t" "${how[$t]% *}" "$logs/${t//\//_}.log" "${how[$t]#* }"
 			continue
 		fi
