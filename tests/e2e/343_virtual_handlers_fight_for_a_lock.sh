@@ -57,7 +57,7 @@ print(why["all"]["answer"])
 if (rows[0]["reason"], rows[0]["class"]) != (reason, name):
     wrong.append(f"the first row of the critical path: {rows[0]}")
 expect("waited, by the critical path",
-       sum(r["time"] for r in rows if (r["reason"], r.get("class")) == (reason, name)), e["wait_ns"], 0.05)
+       sum(r["time"] for r in rows if (r.get("reason"), r.get("class")) == (reason, name)), e["wait_ns"], 0.05)
 print(*wrong, sep="\n")
 sys.exit(bool(wrong))
 PY

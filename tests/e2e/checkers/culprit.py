@@ -13,6 +13,8 @@ import json
 import re
 import sys
 
+# Threads of another JVM than the one that was asked about are named with it.
+OTHER_JVM = r"( of \S+ \(\d+\))?"
 wrong = []
 
 
@@ -39,12 +41,12 @@ def check_why(why, wait, by, who):
     print(why["all"]["answer"])
     row = why["all"]["reasons"][0]
     near(row["text"], row["time"], wait)
-    if not row["state"].startswith("blocked") or not re.fullmatch(by, row.get("by", "")):
+    if not row["state"].startswith("blocked") or not re.fullmatch(by + OTHER_JVM, row.get("by", "")):
         wrong.append(f"the first row is not a wait for {by}: {row['text']} by {row.get('by')}")
     if sum(r["time"] for r in why["all"]["reasons"]) != why["all"]["sum"]:
         wrong.append("the rows are not the whole")
     below = max(row.get("below", [{}]), key=lambda r: r.get("time", 0))
-    if below.get("reason") != "sleep" or not re.fullmatch(who, below.get("who", "")):
+    if below.get("reason") != "sleep" or not re.fullmatch(who + OTHER_JVM, below.get("who", "")):
         wrong.append(f"it does not come down to {who}, who sleeps: {below}")
 
 
