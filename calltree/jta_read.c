@@ -58,8 +58,8 @@ int jta_open(const char *path, struct jta **out)
 		} else {
 			t->bytes = m;
 			t->size = (size_t)st.st_size;
-			memcpy(&t->header, m, sizeof(t->header));
 			madvise(m, t->size, MADV_RANDOM);
+			memcpy(&t->header, m, sizeof(t->header));
 			err = header_check(t, t->size);
 		}
 	}
