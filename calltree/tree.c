@@ -222,7 +222,6 @@ static int on_call_begin(void *ctx, const struct model_call *call)
 {
 	struct calltree *t = ctx;
 	struct tree_thread *th = call_thread(t, call);
-
 	int err = th ? push(th, call->number, JTA_METHOD, call->begin) : -ENOMEM;
 
 	return err ? err : profiles_enter(t, th, call);
