@@ -4,9 +4,9 @@
 # kernels). Ends with "N passed, N failed" alone on a line; exit status 1 when any failed.
 # check-jni runs the end-to-end tests that start JVMs with -Xcheck:jni in each (tests/e2e/lib_check_jni.sh).
 # A test exits 0 (pass), 77 (skip) or anything else (fail); with JIS_TEST_NO_SKIP=1 a skip is a failure.
-# An e2e test that fails is tried again, alone, after the others, if no more than four of them failed: a host's own load
+# An e2e test that fails is tried again, alone, after the others, if no more than six of them failed: a host's own load
 # delays what a test waits for, and its kernel may hide events. So is a guest test, in a boot of its own, unless the kernel
-# complained or something was left behind. Said are both: TWICE and the first failure, and how many at the end.
+# complained or something was left behind. Both are told: TWICE, and at the end which tests and what they said at first.
 # e2e-beside: those of e2e that may run beside the others, which e2e starts itself.
 # Usage: tests/run.sh unit|e2e|e2e-beside|check-jni|check|lab|all BUILD [PATTERN]
 set -uo pipefail
@@ -38,13 +38,9 @@ count() { # NAME STATUS LOG SECONDS
 	else
 		failed=$((failed + 1))
 		failures+=("$name")
-		fail_said FAIL "$name" "exit status $status, $seconds s; log $log" "$log"
+		printf 'FAIL %s (exit status %s, %s s; log %s)\n' "$name" "$status" "$seconds" "$log"
+		tail -n 40 "$log" | sed 's/^/    /'
 	fi
-}
-
-fail_said() { # WORD NAME WHY LOG
-	printf '%s %s (%s)\n' "$1" "$2" "$3"
-	tail -n 40 "$4" | sed 's/^/    /'
 }
 
 run_one() { # NAME TIMEOUT COMMAND...
@@ -68,8 +64,8 @@ run_one() { # NAME TIMEOUT COMMAND...
 	if [ "$status" != 0 ] && [ "$status" != 77 ] && [ -n "$spare" ]; then
 		later+=("$name")
 		how["$name"]="$status $took"
-		fail_said TWICE "$name" "exit status $status, $took s; log $log.1" "$log"
 		cp "$log" "$log.1"
+		printf 'TWICE %s (exit status %s, %s s; log %s)\n' "$name" "$status" "$took" "$log.1"
 		return
 	fi
 	count "$name" "$status" "$log" "$took"
@@ -99,7 +95,7 @@ run_e2e() { # [beside]: those
 	[ -z "$lane" ] || { wait "$lane"; lane_count "$out"; }
 	spare=
 	for t in "${later[@]}"; do
-		if [ ${#later[@]} -gt 4 ]; then
+		if [ ${#later[@]} -gt 6 ]; then
 			count "$t" "${how[$t]% *}" "$logs/${t//\//_}.log" "${how[$t]#* }"
 			continue
 		fi
@@ -152,7 +148,7 @@ lab_boot() { # SUITE LABEL [TEST...]
 # what they left.
 lab_again() { # SUITE LABEL
 	local out=$logs/lab-$1-$2.log
-	[ "$(grep -c '^FAIL ' "$out")" -le 2 ] || return
+	[ "$(grep -c '^FAIL ' "$out")" -le 3 ] || return
 	! grep -E '^FAIL .*\((the kernel complained|left something behind|the guest ended)' "$out" >/dev/null || return
 	sed -n 's/^FAIL \([is]\?[0-9][^ ]*\) (.*/\1/p' "$out"
 }
@@ -258,7 +254,12 @@ esac
 if [ ${#failures[@]} -gt 0 ]; then
 	printf 'failed: %s\n' "${failures[*]}"
 fi
-[ ${#twice[@]} = 0 ] || printf 'tried twice: %s\n' "${twice[*]}"
+if [ ${#twice[@]} -gt 0 ]; then
+	for t in "${twice[@]}"; do
+		[ ! -e "$logs/${t//\//_}.log.1" ] || tail -n 12 "$logs/${t//\//_}.log.1" | sed "s,^,    $t at first: ,"
+	done
+	printf 'tried twice: %s\n' "${twice[*]}"
+fi
 [ "$skipped" = 0 ] || echo "$skipped skipped (JIS_TEST_NO_SKIP=1 makes them failures)"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
