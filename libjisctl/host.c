@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define POSSIBLE "/sys/devices/system/cpu/possible"
+#define BOOT_ID "/proc/sys/kernel/random/boot_id"
 #define MAX_CPUS 8192u
 
 uint32_t host_possible_cpus(void)
@@ -47,4 +48,24 @@ uint64_t host_default_buffer(void)
 	if (part > cap)
 		part = cap;
 	return part < least ? least : part;
+}
+
+void host_boot_id(uint8_t id[16])
+{
+	FILE *f = fopen(BOOT_ID, "re");
+	char text[64] = "", *p = text;
+	int n = 0;
+
+	memset(id, 0, 16);
+	if (!f)
+		return;
+	if (!fgets(text, sizeof(text), f))
+		text[0] = 0;
+	fclose(f);
+	while (n < 16 && sscanf(p, "%2hhx", &id[n]) == 1) {
+		n++;
+		p += p[2] == '-' ? 3 : 2;
+	}
+	if (n < 16)
+		memset(id, 0, 16);
 }

@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "host.h"
 #include "recorder_private.h"
 
 /* The best that is known now; a guess when there is only one reading yet. */
@@ -120,6 +121,7 @@ static void fill_facts(struct recorder *r, struct manifest *m)
 	m->jis_version = strdup(JIS_VERSION);
 	memcpy(m->uuid, p->uuid, sizeof(m->uuid));
 	memcpy(m->kernel_uuid, p->kernel_uuid, sizeof(m->kernel_uuid));
+	host_boot_id(m->boot_id);
 	memcpy(m->origin_uuid, p->origin.uuid, sizeof(m->origin_uuid));
 	m->origin_begin = p->origin.begin;
 	m->origin_from = p->origin.from;

@@ -172,6 +172,48 @@ static void clock_codec(struct codec *c, struct json_object *o, void *item)
 	codec_u32(c, o, "uncertainty", &s->uncertainty);
 }
 
+static void host_codec(struct codec *c, struct json_object *o, void *item)
+{
+	struct host_entry *h = item;
+
+	codec_string(c, o, "name", &h->name);
+	codec_string(c, o, "session", &h->session);
+	codec_uuid(c, o, "uuid", h->uuid);
+	codec_string(c, o, "kernel_release", &h->kernel_release);
+	codec_string(c, o, "backend", &h->backend);
+	codec_u32(c, o, "first_cpu", &h->first_cpu);
+	codec_u32(c, o, "cpus", &h->nr_cpus);
+	codec_u64(c, o, "begin", &h->begin);
+	codec_u64(c, o, "end", &h->end);
+	codec_u32(c, o, "clock", &h->clock);
+	codec_u32(c, o, "parent", &h->parent);
+	codec_u64(c, o, "calls", &h->calls);
+	codec_s64(c, o, "offset", &h->offset);
+	codec_s64(c, o, "drift", &h->drift);
+	codec_u64(c, o, "steps", &h->steps);
+	require(c, h->name);
+	require(c, h->session);
+}
+
+static void host_release(void *item)
+{
+	struct host_entry *h = item;
+
+	free(h->name);
+	free(h->session);
+	free(h->kernel_release);
+	free(h->backend);
+}
+
+static void host_error_codec(struct codec *c, struct json_object *o, void *item)
+{
+	struct host_error_entry *e = item;
+
+	codec_u32(c, o, "host", &e->host);
+	codec_u64(c, o, "ticks", &e->ticks);
+	codec_u64(c, o, "error", &e->error);
+}
+
 /* The lists of a manifest, for the codec and for freeing. */
 struct list {
 	const char *name;
@@ -182,7 +224,7 @@ struct list {
 	void (*release)(void *item);
 };
 
-#define NR_LISTS 6
+#define NR_LISTS 8
 #define LIST(manifest, member, kind, release)                                                      \
 	{                                                                                          \
 #member, (void **)&(manifest)->member, &(manifest)->nr_##member,                   \
@@ -198,6 +240,8 @@ static void lists_of(struct manifest *m, struct list lists[NR_LISTS])
 		LIST(m, foreigners, foreign, foreign_release),
 		LIST(m, streams, stream, stream_release),
 		LIST(m, damages, damage, damage_release),
+		LIST(m, hosts, host, host_release),
+		LIST(m, host_errors, host_error, NULL),
 	};
 
 	memcpy(lists, all, sizeof(all));
@@ -269,6 +313,7 @@ static void manifest_codec(struct codec *c, struct json_object *o, struct manife
 	codec_string(c, o, "jis_version", &m->jis_version);
 	codec_uuid(c, o, "uuid", m->uuid);
 	codec_uuid(c, o, "kernel_uuid", m->kernel_uuid);
+	codec_uuid(c, o, "boot_id", m->boot_id);
 	origin_codec(c, o, m);
 	codec_string(c, o, "hostname", &m->hostname);
 	codec_string(c, o, "kernel_release", &m->kernel_release);
@@ -401,11 +446,37 @@ int64_t manifest_realtime(const struct manifest *m, uint64_t ticks)
 	return sum;
 }
 
+/* Hosts whose CPUs follow one another, and whose parents are such. */
+static bool hosts_plausible(const struct manifest *m)
+{
+	uint64_t cpus = 0;
+
+	if (m->nr_hosts == 1 || m->nr_hosts > MANIFEST_HOSTS_MAX)
+		return false;
+	for (uint32_t i = 0; i < m->nr_hosts; i++) {
+		const struct host_entry *h = &m->hosts[i];
+
+		if (h->first_cpu != cpus || h->begin > h->end || h->parent >= m->nr_hosts ||
+		    h->clock >= HOST_NR_CLOCKS)
+			return false;
+		cpus += h->nr_cpus;
+	}
+	for (uint32_t i = 0; i < m->nr_host_errors; i++) {
+		const struct host_error_entry *e = &m->host_errors[i];
+
+		if (e->host >= m->nr_hosts ||
+		    (i &&
+		     (e[-1].host > e->host || (e[-1].host == e->host && e[-1].ticks > e->ticks))))
+			return false;
+	}
+	return !m->nr_hosts || cpus == m->nr_cpus;
+}
+
 /* Numbers that other code divides or indexes by. */
 static bool plausible(const struct manifest *m)
 {
-	return m->frequency && m->frequency < 1000000000000u && m->begin <= m->end &&
-	       m->nr_cpus <= 65536 && m->end - m->begin < UINT64_MAX / 2;
+	return hosts_plausible(m) && m->frequency && m->frequency < 1000000000000u &&
+	       m->begin <= m->end && m->nr_cpus <= 65536 && m->end - m->begin < UINT64_MAX / 2;
 }
 
 static int manifest_parse(struct json_object *root, struct manifest *m)

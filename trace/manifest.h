@@ -51,6 +51,47 @@ struct process_entry {
 	char *given_name; /* what its user calls it, or NULL */
 };
 
+/*
+ * Of sessions that were put together (jis merge): one host's part. Threads and processes of host K,
+ * from 0 on, have K * MANIFEST_HOST_STRIDE added to their numbers, its CPUs follow those of the
+ * hosts before it. A trace of one session has none of these.
+ */
+#define MANIFEST_HOST_STRIDE 10000000u
+#define MANIFEST_HOSTS_MAX 256u
+
+/* By what a host's clock was made the first one's. */
+enum host_clock {
+	HOST_CLOCK_REFERENCE = 0, /* it is that clock */
+	HOST_CLOCK_SAME = 1,	  /* the same machine, since the same boot: exact */
+	HOST_CLOCK_CALLS = 2,	  /* calls between it and host @parent */
+	HOST_CLOCK_REALTIME = 3,  /* what time of day they had: an error is not known */
+	HOST_NR_CLOCKS
+};
+
+struct host_entry {
+	char *name;	      /* host name */
+	char *session;	      /* what the directory of its session was called */
+	uint8_t uuid[16];     /* of that session */
+	char *kernel_release; /* or NULL */
+	char *backend;	      /* or NULL */
+	uint32_t first_cpu, nr_cpus;
+	uint64_t begin, end; /* ticks of this trace: when it was recorded */
+	uint32_t clock;	     /* enum host_clock */
+	uint32_t parent;     /* host; of the first one itself */
+	uint64_t calls;	     /* HOST_CLOCK_CALLS: matched calls that say how the clocks differ */
+	/* Its clock less the first host's at @begin, ns; and what it gains, parts in 10^9. */
+	int64_t offset, drift;
+	uint64_t steps; /* times it, or its parent's, was set while it was recorded */
+};
+
+/* How exactly a host's clock is known in relation to its parent's, from this moment to the next of
+ * the same host: on a straight line between what both say. */
+struct host_error_entry {
+	uint32_t host;
+	uint64_t ticks;
+	uint64_t error; /* ns, plus or minus */
+};
+
 #define PROCESS_NAME_MAX 63u /* bytes of a given name */
 
 /* A thread outside the targets that touched one. */
@@ -96,6 +137,7 @@ struct manifest {
 	char *jis_version;
 	uint8_t uuid[16]; /* session; also the clock's */
 	uint8_t kernel_uuid[16];
+	uint8_t boot_id[16]; /* of the host, as its kernel has it; zeros: not known */
 	/* Of a snapshot: the uuid of the recording it is of (else zeros), when that began, and from
 	 * when to when the snapshot was asked for; rebased ticks, of the same clock. */
 	uint8_t origin_uuid[16];
@@ -132,6 +174,10 @@ struct manifest {
 	uint32_t nr_streams;
 	struct damage_entry *damages;
 	uint32_t nr_damages;
+	struct host_entry *hosts; /* none, or two and more */
+	uint32_t nr_hosts;
+	struct host_error_entry *host_errors; /* by host, then time */
+	uint32_t nr_host_errors;
 };
 
 /**
@@ -160,6 +206,18 @@ bool process_entry_wanted(const struct process_entry *p, const char *text);
 
 /* process_name_wrong - why @name cannot be given to a process, in words; NULL: it can. */
 const char *process_name_wrong(const char *name);
+
+/* manifest_host_of_tid, _of_cpu - of which host thread or process @tid is, or @cpu; 0 where there
+ * is one, or where it is none's. */
+uint32_t manifest_host_of_tid(const struct manifest *m, uint32_t tid);
+uint32_t manifest_host_of_cpu(const struct manifest *m, uint32_t cpu);
+
+/* manifest_host_error - how many ns times of hosts @a and @b at @ticks may be wrong in relation to
+ * each other, plus or minus; UINT64_MAX: not known. */
+uint64_t manifest_host_error(const struct manifest *m, uint32_t a, uint32_t b, uint64_t ticks);
+
+/* host_clock_name - "reference", "same clock", "calls", "time of day". */
+const char *host_clock_name(uint32_t clock);
 
 /* manifest_is_snapshot - is it of a snapshot? */
 bool manifest_is_snapshot(const struct manifest *m);

@@ -74,6 +74,28 @@ static void fill_lists(struct manifest *m)
 	}
 	m->damages = calloc(m->nr_damages = 1, sizeof(*m->damages));
 	m->damages[0] = (struct damage_entry){strdup("kernel/cpu-0"), 1, TIME_NONE, strdup("why")};
+	m->hosts = calloc(m->nr_hosts = 2, sizeof(*m->hosts));
+	m->hosts[0] = (struct host_entry){.name = strdup("a"),
+					  .session = strdup("a-run"),
+					  .kernel_release = strdup("6.12"),
+					  .backend = strdup("kmod"),
+					  .nr_cpus = 56,
+					  .end = 70};
+	m->hosts[1] = (struct host_entry){.name = strdup("b"),
+					  .session = strdup("b-run"),
+					  .uuid = "host-b-uuid-----",
+					  .first_cpu = 56,
+					  .nr_cpus = 200,
+					  .begin = 20,
+					  .end = 90,
+					  .clock = HOST_CLOCK_CALLS,
+					  .calls = 12,
+					  .offset = -1000000001,
+					  .drift = -20000,
+					  .steps = 1};
+	m->host_errors = calloc(m->nr_host_errors = 2, sizeof(*m->host_errors));
+	m->host_errors[0] = (struct host_error_entry){1, 100, 4000};
+	m->host_errors[1] = (struct host_error_entry){1, 200, 8000};
 }
 
 static struct manifest *full(void)
@@ -151,6 +173,8 @@ START_TEST(every_member_comes_back)
 	ck_assert_mem_eq(back->streams[0].produced, m->streams[0].produced,
 			 sizeof(m->streams[0].produced));
 	ck_assert_uint_eq(back->damages[0].end, TIME_NONE);
+	ck_assert_int_eq(back->hosts[1].offset, -1000000001);
+	ck_assert_int_eq(back->hosts[1].drift, -20000);
 	/* All the rest: what was read is written to the same bytes. */
 	first = saved(&first_size);
 	ck_assert_int_eq(manifest_save(fd, back), 0);
@@ -195,6 +219,8 @@ static int load_text(const char *text)
 }
 
 #define HEAD "{\"format\":1,\"schema\":3,\"frequency\":1000,"
+
+#define HOST "{\"name\":\"a\",\"session\":\"a\""
 
 static const struct {
 	const char *text;
@@ -241,12 +267,74 @@ static const struct {
 	{HEAD "\"damages\":[{\"path\":\"a/b\"}]}", -EBADMSG},
 	{HEAD "\"notes\":[1,null,\"a\"]}", 0},
 	{HEAD "\"notes\":\"a\"}", -EBADMSG},
+	{HEAD "\"hosts\":[{\"name\":\"a\",\"session\":\"a\"}]}", -EBADMSG},
+	{HEAD "\"hosts\":[" HOST "}," HOST "}]}", 0},
+	{HEAD "\"hosts\":[" HOST ",\"cpus\":1}," HOST "}]}", -EBADMSG},
+	{HEAD "\"hosts\":[" HOST "}," HOST ",\"first_cpu\":1}]}", -EBADMSG},
+	{HEAD "\"hosts\":[" HOST "}," HOST ",\"parent\":2}]}", -EBADMSG},
+	{HEAD "\"hosts\":[" HOST "}," HOST ",\"clock\":4}]}", -EBADMSG},
+	{HEAD "\"hosts\":[" HOST "}," HOST ",\"begin\":1}]}", -EBADMSG},
+	{HEAD "\"hosts\":[" HOST "},{\"name\":\"a\"}]}", -EBADMSG},
+	{HEAD "\"hosts\":[" HOST "}," HOST "}],\"host_errors\":[{\"host\":2}]}", -EBADMSG},
+	{HEAD "\"hosts\":[" HOST "}," HOST "}],\"host_errors\":[{\"host\":1},{\"host\":0}]}",
+	 -EBADMSG},
 	{HEAD "\"unknown\":[1,{}]}", 0},
 };
 
 START_TEST(hostile_manifests_are_refused)
 {
 	ck_assert_msg(load_text(cases[_i].text) == cases[_i].err, "%s", cases[_i].text);
+}
+END_TEST
+
+/* 0 and 3 are roots of clocks; 1 and 2 hang on 0, 4 on 2. */
+START_TEST(errors_of_clocks_add_up_along_the_way)
+{
+	struct host_entry hosts[5] = {
+		{.clock = HOST_CLOCK_REFERENCE},
+		{.clock = HOST_CLOCK_CALLS, .parent = 0},
+		{.clock = HOST_CLOCK_CALLS, .parent = 0},
+		{.clock = HOST_CLOCK_REALTIME, .parent = 0},
+		{.clock = HOST_CLOCK_SAME, .parent = 2},
+	};
+	struct host_error_entry errors[] = {{1, 100, 10},
+					    {1, 200, 30},
+					    {2, 100, 1000},
+					    {2, 100, 2000}};
+	struct manifest m = {.hosts = hosts,
+			     .nr_hosts = 5,
+			     .host_errors = errors,
+			     .nr_host_errors = 4};
+
+	ck_assert_uint_eq(manifest_host_error(&m, 0, 0, 100), 0);
+	ck_assert_uint_eq(manifest_host_error(&m, 0, 1, 50), 10);
+	ck_assert_uint_eq(manifest_host_error(&m, 0, 1, 100), 10);
+	ck_assert_uint_eq(manifest_host_error(&m, 1, 0, 150), 20);
+	ck_assert_uint_eq(manifest_host_error(&m, 1, 0, 250), 30);
+	ck_assert_uint_eq(manifest_host_error(&m, 1, 2, 150), 2020);
+	ck_assert_uint_eq(manifest_host_error(&m, 4, 1, 150), 2020);
+	ck_assert_uint_eq(manifest_host_error(&m, 4, 2, 150), 0);
+	ck_assert_uint_eq(manifest_host_error(&m, 3, 1, 150), UINT64_MAX);
+	ck_assert_uint_eq(manifest_host_error(&m, 9, 1, 150), 0);
+	/* In a circle. */
+	hosts[0].parent = 1;
+	ck_assert_uint_eq(manifest_host_error(&m, 1, 2, 150), UINT64_MAX);
+}
+END_TEST
+
+START_TEST(numbers_tell_their_host)
+{
+	struct host_entry hosts[2] = {{.nr_cpus = 4}, {.first_cpu = 4, .nr_cpus = 2}};
+	struct manifest m = {.hosts = hosts, .nr_hosts = 2};
+
+	ck_assert_uint_eq(manifest_host_of_tid(&m, 4194303), 0);
+	ck_assert_uint_eq(manifest_host_of_tid(&m, MANIFEST_HOST_STRIDE + 7), 1);
+	ck_assert_uint_eq(manifest_host_of_tid(&m, UINT32_MAX), 0);
+	ck_assert_uint_eq(manifest_host_of_cpu(&m, 3), 0);
+	ck_assert_uint_eq(manifest_host_of_cpu(&m, 4), 1);
+	ck_assert_uint_eq(manifest_host_of_cpu(&m, 6), 0);
+	m.nr_hosts = 0;
+	ck_assert_uint_eq(manifest_host_of_tid(&m, MANIFEST_HOST_STRIDE + 7), 0);
 }
 END_TEST
 
@@ -338,6 +426,8 @@ int main(void)
 	tcase_add_test(t, bytes_that_are_no_utf_8_become_question_marks);
 	tcase_add_loop_test(t, hostile_manifests_are_refused, 0,
 			    (int)(sizeof(cases) / sizeof(*cases)));
+	tcase_add_test(t, errors_of_clocks_add_up_along_the_way);
+	tcase_add_test(t, numbers_tell_their_host);
 	tcase_add_test(t, a_given_name_is_shown_and_chosen_by);
 	tcase_add_test(t, a_name_to_give_is_text_of_a_line);
 	tcase_add_test(t, a_date_beyond_all_clocks_is_the_last_one);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Whose a number is in a trace of several hosts, and how exactly their clocks are known. */
+#include "manifest.h"
+
+uint32_t manifest_host_of_tid(const struct manifest *m, uint32_t tid)
+{
+	uint32_t host = tid / MANIFEST_HOST_STRIDE;
+
+	return host < m->nr_hosts ? host : 0;
+}
+
+uint32_t manifest_host_of_cpu(const struct manifest *m, uint32_t cpu)
+{
+	for (uint32_t i = 0; i < m->nr_hosts; i++)
+		if (cpu - m->hosts[i].first_cpu < m->hosts[i].nr_cpus)
+			return i;
+	return 0;
+}
+
+/* The entries of @host: from *first on so many. */
+static uint32_t errors_of(const struct manifest *m, uint32_t host, uint32_t *first)
+{
+	uint32_t n = 0;
+
+	*first = 0;
+	while (*first < m->nr_host_errors && m->host_errors[*first].host < host)
+		++*first;
+	while (*first + n < m->nr_host_errors && m->host_errors[*first + n].host == host)
+		n++;
+	return n;
+}
+
+/* Of @host in relation to its parent. */
+static uint64_t error_at(const struct manifest *m, uint32_t host, uint64_t ticks)
+{
+	const struct host_error_entry *e;
+	uint32_t first, n, i = 0;
+	double share;
+
+	if (m->hosts[host].clock <= HOST_CLOCK_SAME)
+		return 0;
+	n = errors_of(m, host, &first);
+	if (!n || m->hosts[host].clock != HOST_CLOCK_CALLS)
+		return UINT64_MAX;
+	e = &m->host_errors[first];
+	while (i + 1 < n && e[i + 1].ticks <= ticks)
+		i++;
+	if (i + 1 == n || ticks <= e[i].ticks || e[i + 1].ticks == e[i].ticks)
+		return e[i].error;
+	share = (double)(ticks - e[i].ticks) / (double)(e[i + 1].ticks - e[i].ticks);
+	return (uint64_t)((double)e[i].error * (1 - share) + (double)e[i + 1].error * share + 0.5);
+}
+
+/* How many parents @host has; a file may have them in a circle. */
+static uint32_t depth_of(const struct manifest *m, uint32_t host)
+{
+	uint32_t n = 0;
+
+	while (n <= m->nr_hosts && m->hosts[host].parent != host) {
+		host = m->hosts[host].parent;
+		n++;
+	}
+	return n;
+}
+
+uint64_t manifest_host_error(const struct manifest *m, uint32_t a, uint32_t b, uint64_t ticks)
+{
+	uint64_t sum = 0;
+	uint32_t depth[2];
+
+	if (a >= m->nr_hosts || b >= m->nr_hosts || a == b)
+		return 0;
+	depth[0] = depth_of(m, a);
+	depth[1] = depth_of(m, b);
+	if (depth[0] > m->nr_hosts || depth[1] > m->nr_hosts)
+		return UINT64_MAX;
+	/* Up from the deeper one until they meet. */
+	while (a != b) {
+		uint32_t *deeper = depth[0] >= depth[1] ? &a : &b;
+		uint64_t error = error_at(m, *deeper, ticks);
+
+		if (!depth[deeper == &b] || error == UINT64_MAX || sum > UINT64_MAX - 1 - error)
+			return UINT64_MAX;
+		sum += error;
+		depth[deeper == &b]--;
+		*deeper = m->hosts[*deeper].parent;
+	}
+	return sum;
+}
+
+const char *host_clock_name(uint32_t clock)
+{
+	static const char *const names[HOST_NR_CLOCKS] = {"reference", "same clock", "calls",
+							  "time of day"};
+
+	return clock < HOST_NR_CLOCKS ? names[clock] : "?";
+}
