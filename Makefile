@@ -58,7 +58,7 @@ say = @printf '  %-7s %s\n'
 endif
 
 # Libraries: folder = library. Order is link order: users before what they use.
-LIBDIRS := paraver-export analysis calltree merger libjisctl trace
+LIBDIRS := paraver-export analysis hosts calltree merger libjisctl trace
 LIB_A := $(foreach d,$(LIBDIRS),$(if $(wildcard $(d)/*.c),$(BUILD)/$(d)/lib$(d).a))
 
 JAVA_HOME ?= $(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's,/bin/javac$$,,')

@@ -44,6 +44,7 @@ int cmd_stats(int argc, char **argv);
 int cmd_rmi(int argc, char **argv);
 int cmd_tree(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 

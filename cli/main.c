@@ -29,6 +29,7 @@ static const struct command commands[] = {
 	{"rmi", cmd_rmi, "remote calls between JVMs: how many, how long, and where in between"},
 	{"tree", cmd_tree, "calls of methods and remote calls as a tree, across JVMs"},
 	{"export", cmd_export, "write the trace for another tool: export paraver DIR -o X.prv"},
+	{"merge", cmd_merge, "make recordings of several hosts one trace on one clock"},
 	{"recover", cmd_recover, "make the trace of a killed recorder readable"},
 	{"doctor", cmd_doctor, "what works on this host, what does not, and the remedy"},
 };

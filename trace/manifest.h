@@ -79,9 +79,10 @@ struct host_entry {
 	uint32_t clock;	     /* enum host_clock */
 	uint32_t parent;     /* host; of the first one itself */
 	uint64_t calls;	     /* HOST_CLOCK_CALLS: matched calls that say how the clocks differ */
-	/* Its clock less the first host's at @begin, ns; and what it gains, parts in 10^9. */
+	/* Its time of day less the first host's at @begin, ns; what its clock gains on the first's,
+	 * parts in 10^9. */
 	int64_t offset, drift;
-	uint64_t steps; /* times it, or its parent's, was set while it was recorded */
+	uint64_t steps; /* times it, or its parent's, was set meanwhile */
 };
 
 /* How exactly a host's clock is known in relation to its parent's, from this moment to the next of

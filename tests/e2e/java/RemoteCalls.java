@@ -41,7 +41,7 @@ import jis.Span;
  * further JVMs like itself: each calls the next one, the last one with "back" the client. THREADS threads make CALLS calls
  * each, and now and then one that throws; with "broken" then some that cannot be sent, and some whose server dies in them; with
  * "time" at first some to be timed: "MEAN NS".
- * The last one has the registry. "server SOCKETS NAME - 0" is such a last one alone; it says "PORT N". Properties: java, the command
+ * The last one has the registry, at the address "registry". "server SOCKETS NAME - 0" is such a last one alone; it says "PORT N". Properties: java, the command
  * that runs a JVM; sockets, a directory; port: the JVMs run already, and the registry has that port; sleep, spin: how many milliseconds
  * the last server does so in each call, which is then in a span "call" of the client's, and in the end that JVM says "WORKED pid=N calls=N
  * sleep_ns=N spin_ns=N" on the error output; wait: it makes some calls, says "SERVERS PID...", the last one first, and "READY", and goes on
@@ -49,6 +49,7 @@ import jis.Span;
  */
 public final class RemoteCalls {
 	private static final int THROW_EVERY = 20;
+	private static final String REGISTRY = System.getProperty("registry", "127.0.0.1");
 	private static final int SLEEP = Integer.getInteger("sleep", 0);
 	private static final int SPIN = Integer.getInteger("spin", 0);
 	private static final AtomicLong WORKED = new AtomicLong();
@@ -267,7 +268,7 @@ public final class RemoteCalls {
 			}
 		}
 		// By the wire, in its own JVM, too.
-		registry = LocateRegistry.getRegistry("127.0.0.1", port);
+		registry = LocateRegistry.getRegistry(REGISTRY, port);
 		Link link = new Link(last ? null : (Chain) registry.lookup(args[2]));
 		registry.rebind(args[1], export(link, args[0], args[1]));
 		System.out.println("PORT " + port);
@@ -383,7 +384,7 @@ public final class RemoteCalls {
 		for (int i = port == 0 ? hops : 0; i > 0; i--) {
 			port = port(start(servers, args[0], "s" + i, i == hops ? "-" : "s" + (i + 1), "" + port));
 		}
-		Chain chain = (Chain) LocateRegistry.getRegistry("127.0.0.1", port).lookup("s1");
+		Chain chain = (Chain) LocateRegistry.getRegistry(REGISTRY, port).lookup("s1");
 		Back back = null;
 		if (more.contains("back")) {
 			back = export(number -> {
