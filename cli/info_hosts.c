@@ -85,7 +85,11 @@ static void aligned(FILE *out, const struct manifest *m, uint32_t host)
 			       : "",
 		 cli_format_ns(ns, sizeof(ns), size));
 	fprintf(out, "%-4u %-11s ", host, host_clock_name(h->clock));
-	column(out, h->clock == HOST_CLOCK_REFERENCE ? "-" : name_of(&m->hosts[h->parent]), 20);
+	if (h->clock == HOST_CLOCK_REFERENCE) {
+		fputs("-\n", out);
+		return;
+	}
+	column(out, name_of(&m->hosts[h->parent]), 20);
 	fprintf(out, " %9" PRIu64 " %14s %+10.3f %6" PRIu64 "  ", h->calls, offset,
 		(double)h->drift / 1e3, h->steps);
 	print_errors(out, m, host);
