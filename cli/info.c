@@ -278,10 +278,16 @@ static void damage_place(const struct manifest *m, const struct model_damage *d,
 static bool damage_known(const struct damage_list *list, const struct model_damage *d,
 			 const char *place)
 {
-	if (!strcmp(place, "session"))
-		place = "kernel/recorder";
-	return d->known || known_damages_cover(list->known, place, (double)d->begin / 1e9,
-					       (double)d->end / 1e9);
+	double begin = (double)d->begin / 1e9, end = (double)d->end / 1e9;
+	bool known = d->known, session = !strcmp(place, "session");
+	char recorder[32] = "kernel/recorder";
+
+	for (uint32_t i = 0; i <= list->m->nr_hosts && !known; i++) {
+		if (i)
+			snprintf(recorder, sizeof(recorder), "kernel/recorder-%u", i);
+		known = known_damages_cover(list->known, session ? recorder : place, begin, end);
+	}
+	return known;
 }
 
 static int on_damage(void *ctx, const struct model_damage *d)
