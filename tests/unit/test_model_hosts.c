@@ -243,6 +243,33 @@ START_TEST(a_host_that_ends_is_unknown_from_there_on)
 }
 END_TEST
 
+/* Also those of which nothing more is heard: 50 waits on no carrier, 51 is mounted. */
+START_TEST(virtual_threads_end_with_their_host)
+{
+	struct feed *f = hosts_new();
+
+	ck_assert_int_eq(model_new(&f->man, NULL, f->cursors, FEED_STREAMS, &f->m), 0);
+	ck_assert_int_eq(vthread_add(f->m, 0, 50, "", 1), 0);
+	ck_assert_int_eq(vthread_add(f->m, 0, 51, "", 2), 0);
+	ck_assert_int_eq(model_begin(f->m, f->sinks, f->nr_sinks), 0);
+	FEED_TEXT(f, DICT, 0, string_def, text, "Lock", .id = NAME_LOCK);
+	java_starts(f, 0, 14, 104, 0);
+	feed_switch(f, 0, 0, 0, R, 104);
+	writes(f, 10, 104);
+	FEED(f, SLOT, 10, vthread_mount, .java_tid = 50);
+	FEED(f, SLOT, 20, park_begin, .java_tid = 50, .class_name = NAME_LOCK);
+	FEED(f, SLOT, 21, vthread_unmount, .java_tid = 50);
+	FEED(f, SLOT, 30, vthread_mount, .java_tid = 51);
+	mark(f, 0, 500, JIS_MARK_STOP);
+	ck_assert_str_eq(java_waits, "V50 park Lock@0 20-500... (479)");
+	done(f);
+	ck_assert_str_eq(vstates[0], "none 0-10, run on T104 10-21, "
+				     "sleep park Lock@0 21-500, unknown 500-1000");
+	ck_assert_str_eq(vstates[1], "none 0-30, run on T104 30-500, unknown 500-1000");
+	feed_free(f);
+}
+END_TEST
+
 START_TEST(who_has_a_cpu_is_known_where_the_module_recorded)
 {
 	struct feed *f = hosts_begun();
@@ -506,6 +533,7 @@ int main(void)
 	tcase_add_test(t, while_one_host_loses_records_the_other_is_believed);
 	tcase_add_test(t, a_pause_is_that_of_one_host);
 	tcase_add_loop_test(t, a_host_that_ends_is_unknown_from_there_on, 0, 2);
+	tcase_add_test(t, virtual_threads_end_with_their_host);
 	tcase_add_test(t, who_has_a_cpu_is_known_where_the_module_recorded);
 	tcase_add_test(t, cgroups_of_equal_paths_are_those_of_their_hosts);
 	tcase_add_test(t, every_host_has_its_own_loopback);
