@@ -52,13 +52,22 @@ static struct hop_call call_of(const struct model_remote_call *call)
 
 	if (!call->server.known)
 		return c;
-	if (call->at[MODEL_REMOTE_SERVE] == TIME_NONE)
+	if (call->error == UINT64_MAX)
+		c.match = HOP_CLOCKLESS;
+	else if (call->at[MODEL_REMOTE_SERVE] == TIME_NONE)
 		c.match = MODEL_REMOTE_BEFORE;
 	else if (!has_row(&call->server))
 		c.match = MODEL_REMOTE_OTHER;
 	else
 		c.kind = HOP_FOLLOWED;
 	return c;
+}
+
+const char *hop_alone_name(const struct hop_call *call)
+{
+	return call->match == HOP_CLOCKLESS
+		       ? "how its host's clock differs is not known"
+		       : model_remote_match_name((enum model_remote_match)call->match);
 }
 
 bool hop_of(const struct model_remote_call *call, struct hop *hop)

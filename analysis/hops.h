@@ -15,11 +15,14 @@ enum hop_kind {
 	HOP_FOLLOWED, /* it is known when and by whom it was served */
 };
 
+/* Both ends are known, but not how the clocks of their hosts differ. */
+#define HOP_CLOCKLESS MODEL_NR_REMOTE_MATCHES
+
 /* A remote call, without what differs from call to call. */
 struct hop_call {
 	uint32_t method; /* model_name(): Class.method, or an operation's text; 0 not known */
 	uint8_t kind;	 /* enum hop_kind */
-	uint8_t match;	 /* enum model_remote_match */
+	uint8_t match;	 /* enum model_remote_match, or HOP_CLOCKLESS */
 	uint8_t internal;
 	uint8_t zero;
 };
@@ -41,6 +44,8 @@ struct hops {
 /* Returns 0 or -ENOMEM; after an error, too, hops_fini(). @spill: where they lie. */
 int hops_init(struct hops *h, const struct model_info *info, struct spill *spill);
 void hops_fini(struct hops *h);
+/* hop_alone_name - why the server's time of a HOP_ALONE is not known, in words. */
+const char *hop_alone_name(const struct hop_call *call);
 /* hop_of - what @call is for its client. False: a client that never waited, or has no row. */
 bool hop_of(const struct model_remote_call *call, struct hop *hop);
 /* Takes @hop of @call. Returns 0 or the errors of lane_add(). */

@@ -92,20 +92,49 @@ static bool length_of(const struct model_remote_call *call, uint64_t *ns)
 	return true;
 }
 
+uint64_t remote_line_mean(const struct remote_line *l, int part)
+{
+	uint64_t n = l->whole - (remote_part_crosses(part) ? l->clockless : 0);
+
+	return n ? l->part[part] / n : UINT64_MAX;
+}
+
+uint64_t remote_line_error(const struct remote_line *l)
+{
+	uint64_t n = l->whole - l->clockless;
+
+	return n ? l->error / n : UINT64_MAX;
+}
+
+/* Part @i; one that is told by two clocks may seem to go back by their @error. */
+static void part_add(struct remote *r, struct remote_line *l, const uint64_t *at, int i,
+		     uint64_t error)
+{
+	if (at[i + 1] >= at[i])
+		l->part[i] += at[i + 1] - at[i];
+	else if (at[i] - at[i + 1] > error)
+		r->summary.backward++;
+}
+
 /* Its parts, where all moments are known that every call has. */
 static void parts_add(struct remote *r, struct remote_line *l, const struct model_remote_call *call)
 {
+	bool clockless = call->error == UINT64_MAX;
+
 	for (int i = MODEL_REMOTE_CALL; i < MODEL_NR_REMOTE_MOMENTS; i++)
 		if (call->at[i] == TIME_NONE)
 			return;
 	l->whole++;
+	if (clockless)
+		l->clockless++;
+	else
+		l->error += call->error;
+	r->summary.clockless += clockless;
 	for (int i = 0; i < REMOTE_NR_PARTS; i++) {
-		if (call->at[i] == TIME_NONE)
-			continue;
-		if (call->at[i + 1] < call->at[i])
-			r->summary.backward++;
-		else
-			l->part[i] += call->at[i + 1] - call->at[i];
+		bool crosses = remote_part_crosses(i);
+
+		if (call->at[i] != TIME_NONE && !(crosses && clockless))
+			part_add(r, l, call->at, i, crosses ? call->error : 0);
 	}
 }
 

@@ -13,6 +13,12 @@
 #define REMOTE_NR_PARTS (MODEL_NR_REMOTE_MOMENTS - 1)
 #define REMOTE_NO_PROCESS UINT32_MAX
 
+/* remote_part_crosses - does @part lie between the two ends, so that two clocks tell it? */
+static inline bool remote_part_crosses(int part)
+{
+	return part == MODEL_REMOTE_SEND || part == MODEL_REMOTE_ANSWER;
+}
+
 struct remote_line {
 	uint32_t method;	 /* model_name(); 0: not known */
 	uint32_t client, server; /* processes, REMOTE_NO_PROCESS: not known */
@@ -27,17 +33,28 @@ struct remote_line {
 	struct histogram histogram;
 	/* ns, of calls with all moments from CALL on, part[INVOKE] of those that have it. */
 	uint64_t whole, part[REMOTE_NR_PARTS];
+	/* Of whole calls: of how many it is not known how their hosts' clocks differ, so that what
+	 * crosses is not in part[]; ns that it may be wrong of the others, in sum. */
+	uint64_t clockless, error;
 };
 
 struct remote_summary {
 	uint64_t calls, internal;
 	uint64_t matches[MODEL_NR_REMOTE_MATCHES]; /* of all */
 	uint64_t disagreements;
-	uint64_t backward; /* parts that would be below 0: counted as 0 */
+	uint64_t clockless; /* as in the lines */
+	/* Parts that would be below 0 count as 0; these are by more than clocks may differ. */
+	uint64_t backward;
 	struct model_counts counts;
 };
 
 struct remote;
+
+/* remote_line_mean - average of @part in ns; UINT64_MAX: not known. */
+uint64_t remote_line_mean(const struct remote_line *l, int part);
+/* remote_line_error - how many ns that may be wrong of parts that cross, plus or minus; UINT64_MAX:
+ * not known. */
+uint64_t remote_line_error(const struct remote_line *l);
 
 /* @internal: with calls of the registry and the like. NULL without memory; free with
  * remote_delete(). */

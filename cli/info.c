@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "info_hosts.h"
 #include "jis/abi.h"
 #include "known_damages.h"
 #include "probe_ways.h"
@@ -52,7 +53,7 @@ static void print_text(const char *text, const char *after)
 /* The same in a column of @width. */
 static void print_column(const char *text, int width)
 {
-	char *escaped = cli_escaped(text);
+	char *escaped = cli_escaped(text ? text : "?");
 
 	printf("%-*s", width, escaped ? escaped : "?");
 	free(escaped);
@@ -104,6 +105,20 @@ static void print_identity(const struct manifest *m)
 	       origin_seconds(m, m->origin_to));
 }
 
+static void print_host(const struct manifest *m)
+{
+	printf("%-14s ", m->nr_hosts ? "hosts" : "host");
+	if (m->nr_hosts) {
+		info_hosts_names(stdout, m);
+		fputs(", ", stdout);
+	} else {
+		print_text(m->hostname, ", Linux ");
+		print_text(m->kernel_release, ", ");
+	}
+	print_text(m->machine, ", ");
+	printf("%u CPUs\n", m->nr_cpus);
+}
+
 static void print_head(const struct info *in)
 {
 	const struct manifest *m = in->m;
@@ -115,11 +130,8 @@ static void print_head(const struct info *in)
 		print_text(m->command, "\n");
 	}
 	print_when(m);
-	printf("%-14s ", "host");
-	print_text(m->hostname, ", Linux ");
-	print_text(m->kernel_release, ", ");
-	print_text(m->machine, ", ");
-	printf("%u CPUs\n%-14s jis ", m->nr_cpus, "recorder");
+	print_host(m);
+	printf("%-14s jis ", "recorder");
 	print_text(m->jis_version, ", ");
 	print_text(m->backend, " backend, ");
 	printf("flush every %u ms%s\n", m->flush_ms, m->all_switches ? ", all switches" : "");
@@ -148,7 +160,8 @@ static void print_processes(const struct info *in)
 {
 	const struct manifest *m = in->m;
 
-	printf("\n%-8s %-16s %7s  %s\n", "process", "name", "threads", "JVM");
+	printf("\n%-8s %-16s %7s  ", "process", "name", "threads");
+	printf(m->nr_hosts ? "%-20s %s\n" : "%s%s\n", m->nr_hosts ? "host" : "", "JVM");
 	for (uint32_t i = 0; i < m->nr_processes; i++) {
 		const struct process_entry *p = &m->processes[i];
 		uint32_t threads = 0;
@@ -160,6 +173,10 @@ static void print_processes(const struct info *in)
 		printf("%-8u ", p->pid);
 		print_column(process_entry_name(p), 16);
 		printf(" %7u  ", threads);
+		if (m->nr_hosts) {
+			print_column(m->hosts[manifest_host_of_tid(m, p->pid)].name, 20);
+			putchar(' ');
+		}
 		print_text(p->vm ? p->vm : p->directory ? "(marked program)" : "-", "\n");
 	}
 }
@@ -261,10 +278,16 @@ static void damage_place(const struct manifest *m, const struct model_damage *d,
 static bool damage_known(const struct damage_list *list, const struct model_damage *d,
 			 const char *place)
 {
-	if (!strcmp(place, "session"))
-		place = "kernel/recorder";
-	return d->known || known_damages_cover(list->known, place, (double)d->begin / 1e9,
-					       (double)d->end / 1e9);
+	double begin = (double)d->begin / 1e9, end = (double)d->end / 1e9;
+	bool known = d->known, session = !strcmp(place, "session");
+	char recorder[32] = "kernel/recorder";
+
+	for (uint32_t i = 0; i <= list->m->nr_hosts && !known; i++) {
+		if (i)
+			snprintf(recorder, sizeof(recorder), "kernel/recorder-%u", i);
+		known = known_damages_cover(list->known, session ? recorder : place, begin, end);
+	}
+	return known;
 }
 
 static int on_damage(void *ctx, const struct model_damage *d)
@@ -432,6 +455,7 @@ static int info_run(const char *path, const struct model_options *filter, bool j
 			status = cli_tell_unread(in.m);
 	} else {
 		print_head(&in);
+		info_hosts_print(stdout, in.m);
 		print_processes(&in);
 		probe_ways_each(trace, print_probe, &in);
 		print_streams(&in);

@@ -45,7 +45,7 @@ struct view {
 	struct remote *remote;
 	struct remote_line *lines; /* by total time */
 	uint32_t nr, top;
-	bool internal, json;
+	bool internal, json, several; /* several: hosts */
 };
 
 static int by_total(const void *a, const void *b)
@@ -79,6 +79,12 @@ static const char *process_text(const struct view *v, uint32_t process, char *te
 	return p ? text : "?";
 }
 
+/* Room for part @i: of several hosts it has an error beside it. */
+static int width_of(const struct view *v, int i)
+{
+	return v->several && remote_part_crosses(i) ? 16 : 8;
+}
+
 static uint64_t mean(uint64_t sum, uint64_t n)
 {
 	return n ? sum / n : 0;
@@ -96,6 +102,20 @@ static uint64_t percentile(const struct remote_line *l, double share)
 
 /* Text --------------------------------------------------------------------------------------- */
 
+static void print_part(const struct view *v, const struct remote_line *l, int i)
+{
+	uint64_t ns = remote_line_mean(l, i);
+	char text[64] = "-";
+
+	if (l->whole && ns == UINT64_MAX)
+		strcpy(text, "?");
+	else if (l->whole && v->several && remote_part_crosses(i))
+		snprintf(text, sizeof(text), "%.1f +-%.1f", us(ns), us(remote_line_error(l)));
+	else if (l->whole)
+		snprintf(text, sizeof(text), "%.1f", us(ns));
+	printf(" %*s", width_of(v, i), text);
+}
+
 static void print_line(const struct view *v, const struct remote_line *l)
 {
 	char client[NAME_ROOM], server[NAME_ROOM];
@@ -104,12 +124,8 @@ static void print_line(const struct view *v, const struct remote_line *l)
 	printf("%8" PRIu64 " %6" PRIu64 " %10.3f %9.1f %9.1f %9.1f %9.1f", l->calls,
 	       l->thrown + l->failed, (double)l->total / 1e6, us(mean(l->total, l->timed)),
 	       us(percentile(l, 0.5)), us(percentile(l, 0.99)), us(l->max));
-	for (int i = MODEL_REMOTE_CALL; i < REMOTE_NR_PARTS; i++) {
-		if (l->whole)
-			printf(" %8.1f", us(mean(l->part[i], l->whole)));
-		else
-			printf(" %8s", "-");
-	}
+	for (int i = MODEL_REMOTE_CALL; i < REMOTE_NR_PARTS; i++)
+		print_part(v, l, i);
 	printf("  %s: %s > %s\n", name, process_text(v, l->client, client),
 	       process_text(v, l->server, server));
 }
@@ -124,7 +140,7 @@ static void print_table(const struct view *v)
 	       "50 %", "99 %", "max", "of that, on average, us:");
 	printf("%67s", "");
 	for (int i = MODEL_REMOTE_CALL; i < REMOTE_NR_PARTS; i++)
-		printf(" %8s", parts[i].text);
+		printf(" %*s", width_of(v, i), parts[i].text);
 	printf("  method: client > server\n");
 	for (uint32_t i = 0; i < shown; i++)
 		print_line(v, &v->lines[i]);
@@ -156,6 +172,12 @@ static void print_text(const struct view *v)
 static void put(struct json_object *o, const char *name, uint64_t value)
 {
 	json_object_object_add(o, name, json_object_new_uint64(value));
+}
+
+/* UINT64_MAX: null. */
+static void put_known(struct json_object *o, const char *name, uint64_t value)
+{
+	json_object_object_add(o, name, value == UINT64_MAX ? NULL : json_object_new_uint64(value));
 }
 
 static struct json_object *json_matches(const uint64_t *matches)
@@ -202,8 +224,11 @@ static struct json_object *json_line(const struct view *v, const struct remote_l
 	put(o, "p99", percentile(l, 0.99));
 	put(o, "whole", l->whole);
 	for (int i = 0; i < REMOTE_NR_PARTS; i++)
-		put(p, parts[i].json, l->part[i]);
+		put_known(p, parts[i].json,
+			  l->whole && remote_line_mean(l, i) == UINT64_MAX ? UINT64_MAX
+									   : l->part[i]);
 	json_object_object_add(o, "parts", p);
+	put_known(o, "error", l->whole ? remote_line_error(l) : 0);
 	json_object_object_add(o, "matches", json_matches(l->matches));
 	return o;
 }
@@ -217,6 +242,7 @@ static void print_json(const struct view *v)
 	put(o, "internal", s->internal);
 	put(o, "disagreements", s->disagreements);
 	put(o, "backward", s->backward);
+	put(o, "clockless", s->clockless);
 	json_object_object_add(o, "matches", json_matches(s->matches));
 	for (uint32_t i = 0; i < v->nr; i++)
 		json_object_array_add(lines, json_line(v, &v->lines[i]));
@@ -244,8 +270,15 @@ static int tell(const char *path, const struct view *v)
 			 path, s->disagreements);
 	if (s->backward)
 		cli_warn("%s: %" PRIu64 " parts of calls would end before they begin, and count as "
-			 "0: the clocks of the JVMs differ",
-			 path, s->backward);
+			 "0: %s",
+			 path, s->backward,
+			 v->several ? "clocks of the hosts differ by more than jis info says"
+				    : "the clocks of the JVMs differ");
+	if (s->clockless)
+		cli_warn("%s: of %" PRIu64
+			 " calls request and answer are not told: of their hosts' "
+			 "clocks only the time of day is known",
+			 path, s->clockless);
 	return cli_warn_losses(model_info(v->model)->manifest);
 }
 
@@ -256,6 +289,7 @@ static int run(const char *path, const struct model_options *options, struct vie
 
 	if (err)
 		return cli_trace_error(path, err);
+	v->several = model_info(v->model)->manifest->nr_hosts > 1;
 	v->remote = remote_new(v->internal);
 	err = v->remote ? 0 : -ENOMEM;
 	if (!err) {

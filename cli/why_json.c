@@ -81,8 +81,7 @@ static void put_remote(struct json_object *o, const struct why *w, const struct 
 	put_text(one, "method", model_name(w->model, call->method));
 	json_object_object_add(one, "internal", json_object_new_boolean(call->internal));
 	if (call->kind == HOP_ALONE)
-		put_text(one, "alone",
-			 model_remote_match_name((enum model_remote_match)call->match));
+		put_text(one, "alone", hop_alone_name(call));
 	json_object_object_add(o, "remote", one);
 }
 

@@ -202,7 +202,7 @@ const char *why_what_text(const struct why *w, const struct why_what *what, char
 	add_end(why ? why->kind : 0, what, text, n);
 	if (what->call.kind == HOP_ALONE)
 		add(text, n, ", in remote call %s: %s", call_name(w, &what->call),
-		    model_remote_match_name((enum model_remote_match)what->call.match));
+		    hop_alone_name(&what->call));
 	return text;
 }
 

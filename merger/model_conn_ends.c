@@ -49,14 +49,24 @@ static bool opposite(const struct model_connection *a, const struct model_connec
 	       !memcmp(a->peer, b->local, 16);
 }
 
-/* May the other end be on this host? */
-static bool is_local(const struct model_connection *c)
+static bool loops(uint16_t family, const uint8_t address[16])
 {
 	static const uint8_t loop6[16] = {[15] = 1};
 
-	if (!memcmp(c->local, c->peer, 16))
-		return true;
-	return c->family == AF_INET ? c->peer[0] == 127 : !memcmp(c->peer, loop6, 16);
+	return family == AF_INET ? address[0] == 127 : !memcmp(address, loop6, 16);
+}
+
+bool address_loops(uint32_t family, uint64_t a0, uint64_t a1)
+{
+	uint8_t bytes[16];
+
+	return loops(address_take(bytes, family, a0, a1), bytes);
+}
+
+/* Is the other end on this host? It may also be where this is not so. */
+static bool is_local(const struct model_connection *c)
+{
+	return !memcmp(c->local, c->peer, 16) || loops(c->family, c->peer);
 }
 
 /* The same for both ends. */
@@ -107,10 +117,36 @@ static void marks_make(struct model *m, struct conn *c)
 		m->error = -ENOMEM;
 }
 
+/*
+ * The other end of @c among those of @bucket. Every host has its own loopback, and two may have the
+ * same private addresses, as those of containers: an end on the same host goes first, and where
+ * ends on several others fit, it is none of them.
+ */
+static struct conn *other_end(const struct model *m, const struct conn *c, uint32_t bucket)
+{
+	uint32_t host = m->runs[c->told.process].host, at = host;
+	bool local = is_local(&c->told), several = false;
+	struct conn *found = NULL;
+
+	for (struct conn *o = m->conns->table[bucket]; o; o = o->bucket) {
+		uint32_t there = m->runs[o->told.process].host;
+
+		if (o->other || (local && there != host) || !opposite(&o->told, &c->told))
+			continue;
+		if (there == host)
+			return o;
+		several |= found && there != at;
+		found = found ? found : o;
+		at = there;
+	}
+	return several ? NULL : found;
+}
+
 void conn_meets(struct model *m, struct conn *c)
 {
 	struct conns *s = m->conns;
 	struct conn *o;
+	bool timed;
 	uint32_t bucket;
 
 	if ((!s->table || s->nr > s->mask) && !table_grow(s)) {
@@ -118,17 +154,19 @@ void conn_meets(struct model *m, struct conn *c)
 		return;
 	}
 	bucket = bucket_of(s, &c->told);
-	for (o = s->table[bucket]; o && (o->other || !opposite(&o->told, &c->told)); o = o->bucket)
-		;
+	o = other_end(m, c, bucket);
 	c->bucket = s->table[bucket];
 	s->table[bucket] = c;
 	c->hashed = true;
 	s->nr++;
-	if (is_local(&c->told) || o)
+	/* Which receive is of which send is not seen where their times cannot be compared. */
+	timed = o && hosts_error(m, c->told.process, o->told.process, m->now) != UINT64_MAX;
+	if (is_local(&c->told) || timed)
 		marks_make(m, c);
 	if (!o)
 		return;
-	marks_make(m, o);
+	if (timed)
+		marks_make(m, o);
 	c->other = o;
 	o->other = c;
 	c->told.other_end = o->told.number;
@@ -138,7 +176,9 @@ void conn_meets(struct model *m, struct conn *c)
 void conn_is_exact(struct model *m, struct conn *c)
 {
 	c->told.complete = c->exact = true;
-	if (c->hashed && (is_local(&c->told) || c->other))
+	if (c->hashed && (is_local(&c->told) ||
+			  (c->other && hosts_error(m, c->told.process, c->other->told.process,
+						   m->now) != UINT64_MAX)))
 		marks_make(m, c);
 }
 
@@ -223,6 +263,27 @@ void conn_sent(struct model *m, struct conn *c, uint32_t life, uint64_t bytes)
 		messages_match(m, c);
 }
 
+/*
+ * Has @c received, by @t, more than was sent? Then it looked at bytes that it took later, or a send
+ * was not recorded. Between hosts a send may seem to come later by what their clocks may differ.
+ */
+static bool too_much(const struct model *m, const struct conn *c, uint64_t t)
+{
+	const struct marks *q = c->receives;
+	uint64_t first = t;
+
+	if (c->received <= c->other->sent || c->other->sending)
+		return false;
+	for (uint32_t i = q->nr; i; i--) {
+		const struct mark *r = &q->ring[(q->first + i - 1) % MARKS];
+
+		if (r->end <= c->other->sent)
+			break;
+		first = r->time;
+	}
+	return t - first >= hosts_error(m, c->told.process, c->other->told.process, t);
+}
+
 void conn_received(struct model *m, struct conn *c, uint32_t life, uint64_t bytes, uint64_t t)
 {
 	const struct mark mark = {c->received += bytes, bytes, t, who_is(m, life)};
@@ -231,8 +292,7 @@ void conn_received(struct model *m, struct conn *c, uint32_t life, uint64_t byte
 		mark_add(c->receives, &mark);
 	if (!pair_exact(c))
 		return;
-	/* More than was sent: it looked at bytes that it took later, or a send was not recorded. */
-	if (c->received > c->other->sent && !c->other->sending)
+	if (too_much(m, c, t))
 		c->exact = c->other->exact = false;
 	else
 		messages_match(m, c->other);

@@ -294,9 +294,11 @@ void conn_told(struct model *m, struct fd *f, const struct jis_ev_fd_socket *ev,
 	conn_meets(m, c);
 }
 
-void conns_lost(struct model *m)
+void conns_lost(struct model *m, uint32_t host)
 {
 	for (uint32_t i = 0; i < m->info.nr_processes; i++) {
+		if (m->runs[i].host != host)
+			continue;
 		for (struct conn *c = m->runs[i].conns; c; c = c->next) {
 			c->told.complete = c->exact = false;
 			c->sending = 0;
@@ -313,6 +315,14 @@ void conns_exit(struct model *m, uint32_t life, uint64_t t)
 		return;
 	while (p->conns)
 		conn_end(m, p->conns, true, t);
+}
+
+void conns_stop(struct model *m, uint32_t host, uint64_t t)
+{
+	for (uint32_t i = 0; i < m->info.nr_processes; i++) {
+		while (m->runs[i].host == host && m->runs[i].conns)
+			conn_end(m, m->runs[i].conns, false, t);
+	}
 }
 
 void conns_finish(struct model *m)

@@ -248,17 +248,29 @@ static void window_init(struct model *m)
 	m->info.begin = m->options.from < m->info.end ? m->options.from : m->info.end;
 }
 
+/* Threads of hosts after the first have numbers above the kernel's. */
+static uint32_t tid_pages(const struct manifest *man)
+{
+	uint64_t hosts = man->nr_hosts < MANIFEST_HOSTS_MAX ? man->nr_hosts : MANIFEST_HOSTS_MAX;
+	uint64_t top = MAX_TID + (hosts ? hosts - 1 : 0) * MANIFEST_HOST_STRIDE;
+
+	return (uint32_t)((top + (1u << TID_PAGE_BITS) - 1) >> TID_PAGE_BITS);
+}
+
 int model_new(const struct manifest *manifest, const struct model_options *options,
 	      const struct stream_cursor *streams, uint32_t nr, struct model **out)
 {
 	struct model *m;
+	uint32_t pages;
 	int err = -ENOMEM;
 
 	if (!manifest->frequency)
 		return -EINVAL;
-	m = calloc(1, sizeof(*m));
+	pages = tid_pages(manifest);
+	m = calloc(1, sizeof(*m) + pages * sizeof(m->tid_pages[0]));
 	if (!m)
 		return -ENOMEM;
+	m->nr_tid_pages = pages;
 	if (options)
 		m->options = *options;
 	m->info.manifest = manifest;
@@ -279,6 +291,8 @@ int model_new(const struct manifest *manifest, const struct model_options *optio
 	m->strings = calloc(2 * (m->info.nr_processes + 1ull), sizeof(*m->strings));
 	m->runs = calloc(m->info.nr_processes + 1ull, sizeof(*m->runs));
 	err = m->strings && m->runs ? model_threads_init(m) : -ENOMEM;
+	if (!err)
+		err = hosts_init(m);
 	if (!err)
 		err = calls_init(m);
 	if (!err)
@@ -313,6 +327,7 @@ void model_free(struct model *m)
 	calls_fini(m);
 	model_names_fini(&m->names);
 	waits_fini(m);
+	hosts_fini(m);
 	free(m->lives);
 	free(m->whys);
 	free(m->known);

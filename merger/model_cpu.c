@@ -123,7 +123,8 @@ static void switch_in(struct model *m, uint32_t life, uint32_t cpu, uint32_t tid
 static void switch_to_other(struct model *m, uint32_t cpu, uint32_t tid, uint64_t t)
 {
 	/* What it does on a CPU for which a target waits is recorded. */
-	if (!m->info.manifest->all_switches && (!m->info.waits_known || m->cpus[cpu].queue == NONE))
+	if (!m->info.manifest->all_switches &&
+	    (!m->cpus[cpu].waits_known || m->cpus[cpu].queue == NONE))
 		cpu_set(m, cpu, MODEL_CPU_UNKNOWN, NONE, tid, t);
 	else if (tid == 0)
 		cpu_set(m, cpu, MODEL_CPU_IDLE, NONE, 0, t);
@@ -138,11 +139,11 @@ void cpu_switch(struct model *m, uint32_t cpu, const struct jis_ev_sched_switch 
 	uint32_t prev = thread_on_cpu(m, cpu, ev->prev_tid, t);
 	uint32_t next = thread_at(m, ev->next_tid, t);
 
-	if (prev == NONE && next == NONE && !m->info.manifest->all_switches && !m->info.waits_known)
+	if (prev == NONE && next == NONE && !m->info.manifest->all_switches && !c->waits_known)
 		m->counts.unknown_threads++;
 	else if (prev != NONE || next != NONE)
 		m->counts.switches++;
-	if (m->paused)
+	if (host_paused(m, c->host))
 		return;
 	if (prev != NONE && m->lives[prev].kind != MODEL_RUNNING)
 		life_unseen(m, prev, cpu, t);
@@ -156,7 +157,7 @@ void cpu_switch(struct model *m, uint32_t cpu, const struct jis_ev_sched_switch 
 		m->counts.contradictions++;
 		cpu_doubt(m, cpu);
 	}
-	if (c->occupant == MODEL_CPU_UNKNOWN && c->queue != NONE && m->info.waits_known)
+	if (c->occupant == MODEL_CPU_UNKNOWN && c->queue != NONE && c->waits_known)
 		waits_learn(m, cpu, ev->prev_tid, t);
 	if (prev != NONE) {
 		switch_out(m, prev, cpu, ev, next, t);

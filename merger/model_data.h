@@ -19,7 +19,7 @@
 /* Kept out of the way of the few events that are nearly all of a trace. */
 #define SELDOM __attribute__((noinline, cold))
 #define TID_PAGE_BITS 12
-#define TID_PAGES 1024u /* kernel tids are below 2^22 */
+#define MAX_TID (1u << 22) /* kernel tids are below that */
 #define MAX_SPAN_DEPTH 1024u
 #define MAX_CPUS 65535u
 /* No times are beyond this, so that sums do not wrap. */
@@ -52,6 +52,7 @@ struct waking {
 struct life {
 	uint64_t since; /* ns: begin of the open state */
 	uint8_t kind;
+	uint8_t host;
 	uint16_t flags;
 	uint32_t cpu;
 	uint64_t runnable_since;
@@ -71,6 +72,7 @@ struct life {
 struct group {
 	uint32_t number;
 	uint32_t above;	    /* index, or NONE */
+	uint8_t host;	    /* whose path it is */
 	char *path;	    /* or NULL: not told */
 	uint8_t *throttled; /* bit for each CPU, or NULL: never was */
 };
@@ -85,6 +87,15 @@ struct cpu_run {
 	uint64_t queued;      /* since when there is one: since then no switch is missing */
 	uint64_t stolen;      /* as told last */
 	bool steal_told;
+	uint8_t host;
+	bool waits_known; /* as in struct model_info, of its host */
+};
+
+/* A host of the trace. */
+struct host_run {
+	uint64_t doubt_until; /* records are missing on some CPU of it until then */
+	bool paused;
+	bool stopped; /* for good; then it is paused too */
 };
 
 /* One stream's packets so far. */
@@ -238,6 +249,7 @@ static inline bool id_plausible(uint32_t id, uint32_t *told)
 
 /* What reasons need to know of a process. */
 struct process_run {
+	uint8_t host;
 	uint32_t epoch;		   /* counts losses that touch all of its Java threads */
 	uint32_t vepoch;	   /* ... its virtual ones */
 	uint64_t lost;		   /* when one of them grew last */
@@ -277,6 +289,7 @@ struct loss {
 	uint32_t cpu, process;	   /* MODEL_NO_CPU: no kernel stream; NONE: no user stream */
 	bool known;		   /* by the manifest */
 	uint32_t owner;		   /* user stream: life whose records are missing, or NONE */
+	uint32_t host;		   /* nothing is missing: this host's recording ends; or NONE */
 	uint64_t number;	   /* of equal begins the one noted first is first */
 	const char *reason;
 };
@@ -327,18 +340,19 @@ struct model {
 	struct model_counts counts;
 	struct model_options options;
 	int error; /* first error of a sink, or -ENOMEM; ends the run */
-	bool paused, ran;
-	bool to_given;
+	bool ran, to_given;
+	bool paused; /* of some host */
 
 	uint64_t now;	      /* ns; never steps back */
 	uint64_t next_due;    /* begin of the earliest loss still to come */
-	uint64_t doubt_until; /* records are missing on some CPU until then */
+	uint64_t doubt_until; /* the latest of all hosts */
+	struct host_run *hosts;
+	uint32_t nr_hosts; /* 1: all is of one */
 
 	struct life *lives;
 	struct cpu_run *cpus;
 	struct model_thread *threads;
 	struct process_entry *processes;
-	uint32_t *tid_pages[TID_PAGES];
 	uint32_t *ns_table; /* (process, tid inside of it) -> first life */
 	uint32_t ns_mask;
 	uint32_t *foreign_of; /* foreigners sorted by tid, then time */
@@ -392,6 +406,9 @@ struct model {
 	struct trace *trace;
 	struct model_opening *opening;
 	uint64_t bytes_done, bytes_total;
+
+	uint32_t nr_tid_pages;
+	uint32_t *tid_pages[]; /* [tid >> TID_PAGE_BITS] -> first life, or NULL */
 };
 
 #endif /* JIS_MERGER_MODEL_DATA_H */

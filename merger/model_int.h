@@ -56,7 +56,7 @@ uint32_t foreign_at(const struct model *m, uint32_t tid, uint64_t t);
 static inline uint32_t thread_at(struct model *m, uint32_t tid, uint64_t t)
 {
 	const uint32_t *page =
-		tid >> TID_PAGE_BITS < TID_PAGES ? m->tid_pages[tid >> TID_PAGE_BITS] : NULL;
+		tid >> TID_PAGE_BITS < m->nr_tid_pages ? m->tid_pages[tid >> TID_PAGE_BITS] : NULL;
 	uint32_t life = page ? page[tid & ((1u << TID_PAGE_BITS) - 1)] : NONE;
 
 	if (life == NONE)
@@ -66,6 +66,32 @@ static inline uint32_t thread_at(struct model *m, uint32_t tid, uint64_t t)
 	if (__builtin_expect(m->lives[life].flags & LIFE_SWAPPED, 0))
 		return m->lives[life].other;
 	return m->lives[life].first <= t ? life : NONE;
+}
+
+/* model_hosts.c ------------------------------------------------------------------------------ */
+
+int hosts_init(struct model *m);
+void hosts_fini(struct model *m);
+/* Nothing that @host does is recorded from @t on, or it is again. */
+void host_pause(struct model *m, uint32_t host, uint64_t t);
+void host_resume(struct model *m, uint32_t host);
+/* The recording of @host, one of several, ends. */
+void host_stop(struct model *m, uint32_t host, uint64_t t);
+/* Records of a CPU of @host are missing until @until. */
+void host_doubt(struct model *m, uint32_t host, uint64_t until);
+/* How many ns times of two processes at @t may be wrong in relation to each other; UINT64_MAX: not
+ * known. */
+uint64_t hosts_error(const struct model *m, uint32_t process, uint32_t other, uint64_t t);
+
+static inline bool host_paused(const struct model *m, uint32_t host)
+{
+	return m->paused && m->hosts[host].paused;
+}
+
+/* Are records of @host missing at @t? */
+static inline bool host_doubted(const struct model *m, uint32_t host, uint64_t t)
+{
+	return t < m->doubt_until && t < m->hosts[host].doubt_until;
 }
 
 /* model_states.c ----------------------------------------------------------------------------- */
@@ -96,7 +122,7 @@ void life_resolve(struct model *m, uint32_t life, uint32_t cpu, uint64_t t);
 void life_seen(struct model *m, uint32_t life, uint32_t cpu, uint64_t t);
 /* What @life runs is another thing from @t on. */
 void life_pass(struct model *m, uint32_t life, uint64_t t);
-void lives_unknown(struct model *m, uint32_t cpu, uint64_t t);
+void lives_unknown(struct model *m, uint32_t host, uint32_t cpu, uint64_t t);
 void lives_finish(struct model *m);
 
 /* model_cpu.c -------------------------------------------------------------------------------- */
@@ -143,7 +169,7 @@ void waits_until(struct model *m, uint32_t cpu, uint64_t t);
 /* A switch at @t says that @tid had the CPU; that was not known. */
 void waits_learn(struct model *m, uint32_t cpu, uint32_t tid, uint64_t t);
 void wait_migrate(struct model *m, const struct jis_ev_sched_migrate_task *ev, uint64_t t);
-void group_name(struct model *m, const struct jis_ev_cgroup_name *ev);
+void group_name(struct model *m, uint32_t cpu, const struct jis_ev_cgroup_name *ev);
 void group_attach(struct model *m, uint32_t life, uint32_t number, uint64_t t);
 void group_throttle(struct model *m, const struct jis_ev_cgroup_throttle *ev, uint64_t t);
 void cpu_stolen(struct model *m, uint32_t cpu, uint64_t stolen, uint64_t t);
@@ -164,6 +190,8 @@ void loss_add(struct model *m, const struct stream_cursor *c, uint64_t begin, ui
 void loss_record(struct model *m, const struct stream_cursor *c, uint64_t t);
 /* The window is over: streams may tell next what they lost in it. */
 void losses_behind(struct model *m);
+/* Notes that the recording of @host ends at @ticks. */
+void loss_host_end(struct model *m, uint32_t host, uint64_t ticks);
 /* Applies what is due at @t. */
 void loss_due(struct model *m, uint64_t t);
 int loss_manifest(struct model *m);
@@ -206,8 +234,8 @@ void jthread_end(struct model *m, struct jthread *j, uint64_t t);
 void jthread_free(struct model *m, struct jthread *j);
 /* Records of @life are missing: nothing its Java threads said before counts any more. */
 void jthreads_lost(struct model *m, uint32_t life, uint64_t t);
-/* The same for all Java threads of @process; NONE: of all processes. */
-void jthreads_lost_all(struct model *m, uint32_t process, uint64_t t);
+/* The same for all Java threads of @host, in time: jthread_fresh() does it to each. */
+void jthreads_lost_all(struct model *m, uint32_t host, uint64_t t);
 /* Forgets what was said before such a loss. */
 void jthread_fresh(struct model *m, struct jthread *j, uint64_t t);
 /* The Java thread of that id; made when there is none. NULL: no memory. */
@@ -336,6 +364,8 @@ enum call_class call_class(const struct model *m, int32_t nr);
 void call_event(struct model *m, uint32_t cpu, const struct stream_cursor *c, uint64_t t);
 /* An address as text; one of IPv4 within IPv6 as what it is. Returns its length. */
 int address_text(char *text, size_t n, uint32_t family, uint64_t a0, uint64_t a1);
+/* Does it lead to the host it is used on? */
+bool address_loops(uint32_t family, uint64_t a0, uint64_t a1);
 /* What descriptor @fd of @process is: enum jis_fd_type; *inet: an internet socket; *name. */
 uint32_t fd_type(const struct model *m, uint32_t process, int32_t fd, bool *inet, uint32_t *name);
 
@@ -361,8 +391,9 @@ void conn_leave(struct model *m, uint32_t life, int32_t nr, int64_t result, uint
 uint32_t conn_ended_poll(const struct model *m, uint32_t life, int32_t epoll);
 /* @life, which may be its process's last thread, exits. */
 void conns_exit(struct model *m, uint32_t life, uint64_t t);
-/* Kernel records are missing. */
-void conns_lost(struct model *m);
+/* Kernel records of @host are missing; or its recording ends. */
+void conns_lost(struct model *m, uint32_t host);
+void conns_stop(struct model *m, uint32_t host, uint64_t t);
 void conns_finish(struct model *m);
 
 /* model_links.c ------------------------------------------------------------------------------ */
@@ -404,6 +435,8 @@ void methods_ended_virtual(struct model *m, struct jthread *j, uint64_t t);
 /* A virtual thread was on @life that was not known to be: its calls are no longer the carrier's. */
 void methods_disown(struct model *m, uint32_t life, uint64_t t);
 void methods_finish(struct model *m);
+/* The same for @host, whose states have ended at @t. */
+void methods_stop(struct model *m, uint32_t host, uint64_t t);
 /* model_frames.c */
 void callstack_free(struct callstack *s);
 

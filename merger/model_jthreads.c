@@ -280,10 +280,10 @@ void jthreads_lost(struct model *m, uint32_t life, uint64_t t)
 		jthread_fresh(m, w->mounted, t);
 }
 
-void jthreads_lost_all(struct model *m, uint32_t process, uint64_t t)
+void jthreads_lost_all(struct model *m, uint32_t host, uint64_t t)
 {
 	for (uint32_t i = 0; i < m->info.nr_processes; i++) {
-		if (process != NONE && process != i)
+		if (m->runs[i].host != host)
 			continue;
 		m->runs[i].epoch++;
 		m->runs[i].losses++;
@@ -293,7 +293,7 @@ void jthreads_lost_all(struct model *m, uint32_t process, uint64_t t)
 		doings_lost(m, i, NONE, t);
 	}
 	for (uint32_t i = 0; i < m->info.nr_threads; i++) {
-		if (process != NONE && m->threads[i].process != process)
+		if (m->lives[i].host != host)
 			continue;
 		m->whys[i].losses++;
 		owner_lost(m, m->threads[i].process, 0, i, t);

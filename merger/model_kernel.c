@@ -36,7 +36,7 @@ static SELDOM void forked(struct model *m, uint32_t cpu, const struct jis_ev_sch
 		return;
 	l->flags |= LIFE_BORN;
 	/* Its first wake-up may be among the lost. */
-	if (m->paused || t < m->doubt_until) {
+	if (host_paused(m, l->host) || host_doubted(m, l->host, t)) {
 		life_set(m, child, MODEL_UNKNOWN, false, t);
 	} else if (!(l->flags & LIFE_KNOWN)) {
 		l->flags |= LIFE_KNOWN;
@@ -212,7 +212,7 @@ void kernel_event(struct model *m, const struct stream_cursor *c, uint64_t t)
 		cpu_stolen(m, cpu, ((const struct jis_ev_cpu_steal *)p)->stolen, t);
 		break;
 	case JIS_EV_cgroup_name:
-		group_name(m, p);
+		group_name(m, cpu, p);
 		break;
 	case JIS_EV_cgroup_attach:
 		attached(m, p, t);
@@ -229,30 +229,23 @@ void kernel_event(struct model *m, const struct stream_cursor *c, uint64_t t)
 	}
 }
 
-/*
- * The kernel stops recording somewhere around the marks, so nothing between them is believed; what
- * is known afterwards comes from the dump that follows the resume, and from switches.
- */
-static SELDOM void marked(struct model *m, uint32_t mark, uint64_t t)
+/* Of a trace of one host the end is the recording's. */
+static SELDOM void marked(struct model *m, uint32_t host, uint32_t mark, uint64_t t)
 {
 	struct model_event event = {.thread = NONE,
 				    .process = NONE,
 				    .kind = MODEL_EVENT_SESSION,
 				    .time = t,
 				    .left = NONE,
+				    .type = host,
 				    .value = mark};
 
-	if (mark == JIS_MARK_PAUSE && !m->paused) {
-		lives_unknown(m, MODEL_NO_CPU, t);
-		for (uint32_t i = 0; i < m->info.nr_cpus; i++)
-			cpu_set(m, i, MODEL_CPU_UNKNOWN, NONE, 0, t);
-		for (uint32_t i = 0; i < m->info.nr_cpus; i++)
-			m->cpus[i].steal_told = false;
-		jthreads_lost_all(m, NONE, t);
-		m->paused = true;
-	} else if (mark == JIS_MARK_RESUME) {
-		m->paused = false;
-	}
+	if (mark == JIS_MARK_PAUSE)
+		host_pause(m, host, t);
+	else if (mark == JIS_MARK_RESUME)
+		host_resume(m, host);
+	else if (mark == JIS_MARK_STOP)
+		host_stop(m, host, t);
 	emit_event(m, &event);
 }
 
@@ -271,7 +264,8 @@ void model_recorder_event(struct model *m, const struct stream_cursor *c, uint64
 {
 	switch (c->id) {
 	case JIS_EV_session_mark:
-		marked(m, ((const struct jis_ev_session_mark *)c->payload)->mark, t);
+		marked(m, c->instance < m->nr_hosts ? (uint32_t)c->instance : 0,
+		       ((const struct jis_ev_session_mark *)c->payload)->mark, t);
 		break;
 	case JIS_EV_target_removed:
 		removed(m, ((const struct jis_ev_target_removed *)c->payload)->pid, t);

@@ -84,6 +84,7 @@ void loss_add(struct model *m, const struct stream_cursor *c, uint64_t begin, ui
 			    .cpu = MODEL_NO_CPU,
 			    .process = NONE,
 			    .owner = NONE,
+			    .host = NONE,
 			    .reason = reason};
 
 	if (c->stream_class == JIS_STREAM_KERNEL)
@@ -93,6 +94,13 @@ void loss_add(struct model *m, const struct stream_cursor *c, uint64_t begin, ui
 	if (c->stream_class == JIS_STREAM_USER)
 		loss.owner = m->streams[c - m->stream_base].owner;
 	loss_push_ticks(m, &loss, begin, end);
+}
+
+void loss_host_end(struct model *m, uint32_t host, uint64_t ticks)
+{
+	struct loss loss = {.cpu = MODEL_NO_CPU, .process = NONE, .owner = NONE, .host = host};
+
+	loss_push_ticks(m, &loss, ticks, ticks);
 }
 
 /*
@@ -191,17 +199,20 @@ static void loss_apply(struct model *m, const struct loss *loss)
 {
 	uint64_t t = loss->begin > m->now ? loss->begin : m->now;
 
+	if (loss->host != NONE) {
+		host_stop(m, loss->host, t);
+		return;
+	}
 	if (loss->cpu != MODEL_NO_CPU) {
 		struct cpu_run *c = &m->cpus[loss->cpu];
 		/* A LOST record tells of a time that is over: who was told to run there then did.
 		 */
 		uint64_t begin = loss->begin > c->told ? loss->begin : c->told;
 
-		lives_unknown(m, loss->cpu, begin);
+		lives_unknown(m, c->host, loss->cpu, begin);
 		cpu_set(m, loss->cpu, MODEL_CPU_UNKNOWN, NONE, 0,
 			begin > c->since ? begin : c->since);
-		if (loss->end > m->doubt_until)
-			m->doubt_until = loss->end;
+		host_doubt(m, c->host, loss->end);
 	}
 	if (loss->owner != NONE)
 		jthreads_lost(m, loss->owner, t);
@@ -291,6 +302,7 @@ int loss_manifest(struct model *m)
 				    .process = NONE,
 				    .known = true,
 				    .owner = NONE,
+				    .host = NONE,
 				    .reason = d->reason};
 
 		if (s && s->stream_class == JIS_STREAM_KERNEL && s->instance < m->info.nr_cpus)

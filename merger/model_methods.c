@@ -375,6 +375,28 @@ static void calls_open(struct model *m, const struct caller *c)
 		frames_drop(m, c, 0, MODEL_CALL_OPEN, false, c->s->cursor);
 }
 
+void methods_stop(struct model *m, uint32_t host, uint64_t t)
+{
+	for (uint32_t i = 0; m->nests.table && i <= m->nests.mask; i++) {
+		const struct nest *n = &m->nests.table[i];
+		struct jthread *j = n->process != NONE ? n->java : NULL;
+
+		if (!j || !j->calls || m->runs[n->process].host != host)
+			continue;
+		if (j->on != NONE)
+			methods_sync(m, j->on, t);
+		else
+			methods_rested(m, j, t);
+		calls_open(m, &(struct caller){j->on, j, j->calls});
+	}
+	for (uint32_t i = 0; i < m->info.nr_threads; i++) {
+		if (m->lives[i].host != host || !m->whys[i].calls)
+			continue;
+		methods_sync(m, i, t);
+		calls_open(m, &(struct caller){i, NULL, m->whys[i].calls});
+	}
+}
+
 void methods_finish(struct model *m)
 {
 	for (uint32_t i = 0; m->nests.table && i <= m->nests.mask; i++) {

@@ -23,7 +23,7 @@ struct connection {
 	struct remote_half *current; /* the call on it, or the last one until it is told */
 	struct connection *other;    /* its other end, NULL: not known */
 	int64_t offset;		     /* what is to be added to the other end's numbers of calls */
-	bool server;
+	bool server, loopback;
 	uint16_t local_port, peer_port;
 	uint64_t local[2], peer[2];
 	uint32_t peer_name; /* model_name() */
@@ -123,6 +123,7 @@ void remote_connection(struct model *m, uint32_t process, const struct jis_ev_rm
 	if (!ev->family || !ev->local_port)
 		return;
 	c->server = ev->server;
+	c->loopback = address_loops(ev->family, ev->peer0, ev->peer1);
 	c->local_port = (uint16_t)ev->local_port;
 	c->peer_port = (uint16_t)ev->peer_port;
 	c->local[0] = ev->local0;
@@ -137,19 +138,40 @@ void remote_connection(struct model *m, uint32_t process, const struct jis_ev_rm
 	*bucket = c;
 }
 
-/* The server's end of a client's connection, by its addresses: the last one that had them. */
-static struct connection *connection_across(const struct remotes *r, const struct connection *c)
+static bool is_across(const struct connection *c, const struct connection *s)
 {
-	struct connection *s;
+	return s->local_port == c->peer_port && s->peer_port == c->local_port &&
+	       s->local[0] == c->peer[0] && s->local[1] == c->peer[1] &&
+	       s->peer[0] == c->local[0] && s->peer[1] == c->local[1];
+}
+
+/*
+ * The server's end of a client's connection, by its addresses: the last one that had them. Hosts
+ * may have the same addresses, all have the same loopback: an end on the client's host goes first,
+ * one on another is believed when no third host has one. A connection to its own address stays on
+ * its host.
+ */
+static struct connection *connection_across(const struct model *m, const struct connection *c)
+{
+	uint32_t host = m->runs[c->process].host, at = host;
+	bool local = c->loopback || !memcmp(c->local, c->peer, sizeof(c->local)), several = false;
+	struct connection *found = NULL, *s;
 
 	if (!c->local_port)
 		return NULL;
-	s = r->addresses[address_bucket(c->peer, c->peer_port, c->local, c->local_port)];
-	while (s && (s->local_port != c->peer_port || s->peer_port != c->local_port ||
-		     s->local[0] != c->peer[0] || s->local[1] != c->peer[1] ||
-		     s->peer[0] != c->local[0] || s->peer[1] != c->local[1]))
-		s = s->next_address;
-	return s;
+	s = m->remotes->addresses[address_bucket(c->peer, c->peer_port, c->local, c->local_port)];
+	for (; s; s = s->next_address) {
+		uint32_t there = m->runs[s->process].host;
+
+		if (!is_across(c, s) || (local && there != host))
+			continue;
+		if (there == host)
+			return s;
+		several |= found && there != at;
+		found = found ? found : s;
+		at = there;
+	}
+	return several ? NULL : found;
 }
 
 static struct connection *connection_of(struct model *m, const struct remote_half *h)
@@ -273,6 +295,16 @@ static void tell_link(struct model *m, const struct model_remote_call *call,
 		link_emit(m, &link);
 }
 
+/* How well times of the two ends are known in relation to each other. */
+static uint64_t error_of(const struct model *m, const struct remote_half *client,
+			 const struct remote_half *server)
+{
+	uint64_t t = server->call.at[MODEL_REMOTE_SERVE];
+
+	return hosts_error(m, client->call.client.process, server->call.server.process,
+			   t != TIME_NONE ? t : m->now);
+}
+
 /* Both ends, in one piece. Takes them. */
 static void tell_both(struct model *m, struct remote_half *client, struct remote_half *server,
 		      enum model_remote_match match)
@@ -288,6 +320,7 @@ static void tell_both(struct model *m, struct remote_half *client, struct remote
 	call.internal |= server->call.internal;
 	call.object = call.at[MODEL_REMOTE_CALL] != TIME_NONE ? call.object : server->call.object;
 	call.disagrees = connections_match(m, client, server);
+	call.error = error_of(m, client, server);
 	tell(m, &call);
 	tell_link(m, &call, MODEL_REMOTE_SEND, &call.client, &call.server);
 	tell_link(m, &call, MODEL_REMOTE_ANSWER, &call.server, &call.client);
@@ -387,24 +420,27 @@ void remote_over(struct model *m, struct remote_half *h)
 	}
 }
 
-/* Served before it was even called: it is another call. */
-static bool is_earlier(const struct remote_half *server, const struct remote_half *client)
+/* Served before it was even called, whatever the clocks' error: it is another call. */
+static bool is_earlier(const struct model *m, const struct remote_half *server,
+		       const struct remote_half *client)
 {
 	uint64_t called = client->call.at[MODEL_REMOTE_CALL];
+	uint64_t served = server->call.at[MODEL_REMOTE_SERVE];
 
-	return called != TIME_NONE && server->call.at[MODEL_REMOTE_SERVE] < called;
+	return called != TIME_NONE && served < called &&
+	       called - served > error_of(m, client, server);
 }
 
 /* A client's that has got no answer: matched by its connection, or told alone, with @why. */
 static void client_alone(struct model *m, struct remote_half *h, enum model_remote_match why)
 {
 	struct connection *c = connection_of(m, h);
-	struct connection *s = c ? (c->other ? c->other : connection_across(m->remotes, c)) : NULL;
+	struct connection *s = c ? (c->other ? c->other : connection_across(m, c)) : NULL;
 	struct remote_half *server = s ? s->current : NULL;
 	int64_t number = (int64_t)h->call.client.call + (c ? c->offset : 0);
 
 	/* Where no call before was matched, the numbers of the two ends need not be the same. */
-	if (!server || server->client || is_earlier(server, h) ||
+	if (!server || server->client || is_earlier(m, server, h) ||
 	    (c->other && server->call.server.call != number)) {
 		tell_one(m, h, why);
 		return;

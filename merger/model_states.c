@@ -29,11 +29,12 @@ static void life_list(struct model *m, uint32_t life)
 }
 
 /* What may be believed at @t: while records are missing only that a thread runs, or is no more. */
-static enum model_state_kind believed(const struct model *m, enum model_state_kind kind, uint64_t t)
+static enum model_state_kind believed(const struct model *m, const struct life *l,
+				      enum model_state_kind kind, uint64_t t)
 {
 	if (kind == MODEL_NOT_CREATED || kind == MODEL_EXITED)
 		return kind;
-	if (m->paused || (t < m->doubt_until && kind != MODEL_RUNNING))
+	if (host_paused(m, l->host) || (kind != MODEL_RUNNING && host_doubted(m, l->host, t)))
 		return MODEL_UNKNOWN;
 	return kind;
 }
@@ -62,7 +63,7 @@ void life_leave(struct model *m, uint32_t life, enum model_state_kind kind, bool
 {
 	struct life *l = &m->lives[life];
 
-	kind = believed(m, kind, t);
+	kind = believed(m, l, kind, t);
 	if (l->kind == kind && kind != MODEL_RUNNING) {
 		if (kind == MODEL_UNKNOWN)
 			l->flags &= ~(LIFE_RUNNABLE | LIFE_WOKEN);
@@ -94,7 +95,7 @@ void life_run(struct model *m, uint32_t life, uint32_t cpu, uint32_t tid, uint64
 		return;
 	if (l->kind == MODEL_RUNNING)
 		life_contradict(m, life, t);
-	if (believed(m, MODEL_RUNNING, t) != MODEL_RUNNING)
+	if (believed(m, l, MODEL_RUNNING, t) != MODEL_RUNNING)
 		return;
 	emit_state(m, life, l->kind, l->since, t, NONE);
 	life_begin(m, life, MODEL_RUNNING, false, t);
@@ -157,7 +158,7 @@ SELDOM void life_unseen(struct model *m, uint32_t life, uint32_t cpu, uint64_t t
 {
 	struct life *l = &m->lives[life];
 
-	if (m->paused || m->cpus[cpu].occupant == MODEL_CPU_TARGET ||
+	if (host_paused(m, l->host) || m->cpus[cpu].occupant == MODEL_CPU_TARGET ||
 	    m->cpus[cpu].occupant == MODEL_CPU_FOREIGN)
 		return;
 	if (life_waking(l))
@@ -174,7 +175,7 @@ void life_runnable(struct model *m, uint32_t life, bool woken, uint64_t t)
 {
 	struct life *l = &m->lives[life];
 
-	if (life_is(l, LIFE_RUNNABLE) || believed(m, MODEL_READY, t) != MODEL_READY)
+	if (life_is(l, LIFE_RUNNABLE) || believed(m, l, MODEL_READY, t) != MODEL_READY)
 		return;
 	l->flags |= LIFE_RUNNABLE | (woken ? LIFE_WOKEN : 0);
 	l->runnable_since = t;
@@ -219,7 +220,8 @@ void life_seen(struct model *m, uint32_t life, uint32_t cpu, uint64_t t)
 		return;
 	if (l->kind != MODEL_UNKNOWN)
 		life_unseen(m, life, cpu, t);
-	if (l->kind != MODEL_UNKNOWN || m->cpus[cpu].occupant != MODEL_CPU_UNKNOWN || m->paused)
+	if (l->kind != MODEL_UNKNOWN || m->cpus[cpu].occupant != MODEL_CPU_UNKNOWN ||
+	    host_paused(m, l->host))
 		return;
 	if (life_is(l, LIFE_RUNNABLE))
 		life_resolve(m, life, cpu, t);
@@ -239,10 +241,10 @@ void life_pass(struct model *m, uint32_t life, uint64_t t)
 }
 
 /*
- * From @t on nothing is known of any thread that lives, save those that run on other CPUs than @cpu
- * (MODEL_NO_CPU: on none): to leave its CPU a thread must be switched out there.
+ * From @t on nothing is known of any thread of @host that lives, save those that run on other CPUs
+ * than @cpu (MODEL_NO_CPU: on none): to leave its CPU a thread must be switched out there.
  */
-void lives_unknown(struct model *m, uint32_t cpu, uint64_t t)
+void lives_unknown(struct model *m, uint32_t host, uint32_t cpu, uint64_t t)
 {
 	uint32_t kept = 0;
 
@@ -250,7 +252,8 @@ void lives_unknown(struct model *m, uint32_t cpu, uint64_t t)
 		uint32_t life = m->known[i];
 		struct life *l = &m->lives[life];
 
-		if (l->kind == MODEL_RUNNING && cpu != MODEL_NO_CPU && l->cpu != cpu) {
+		if (l->host != host ||
+		    (l->kind == MODEL_RUNNING && cpu != MODEL_NO_CPU && l->cpu != cpu)) {
 			m->known[kept++] = life;
 			continue;
 		}
@@ -261,7 +264,7 @@ void lives_unknown(struct model *m, uint32_t cpu, uint64_t t)
 		m->whys[life].flags = 0;
 	}
 	m->nr_known = kept;
-	conns_lost(m);
+	conns_lost(m, host);
 }
 
 /* A thread whose end is in the tables but was not seen as a switch-out is known to be gone then. */

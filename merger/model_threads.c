@@ -39,7 +39,7 @@ static uint32_t *tid_slot(struct model *m, uint32_t tid)
 	const uint32_t page_size = 1u << TID_PAGE_BITS;
 	uint32_t page = tid >> TID_PAGE_BITS;
 
-	if (page >= TID_PAGES)
+	if (page >= m->nr_tid_pages)
 		return NULL;
 	if (!m->tid_pages[page]) {
 		m->tid_pages[page] = malloc(page_size * sizeof(uint32_t));
@@ -71,7 +71,7 @@ static int tids_init(struct model *m, const struct order *order)
 			former->next_first = l->first;
 		} else if (slot) {
 			*slot = order[i].life;
-		} else if (order[i].tid >> TID_PAGE_BITS < TID_PAGES) {
+		} else if (order[i].tid >> TID_PAGE_BITS < m->nr_tid_pages) {
 			return -ENOMEM;
 		}
 	}
@@ -274,7 +274,7 @@ int model_threads_init(struct model *m)
 
 void model_threads_fini(struct model *m)
 {
-	for (uint32_t i = 0; i < TID_PAGES; i++)
+	for (uint32_t i = 0; i < m->nr_tid_pages; i++)
 		free(m->tid_pages[i]);
 	free(m->ns_table);
 	free(m->foreign_of);

@@ -13,12 +13,16 @@
 
 void waits_init(struct model *m)
 {
-	const char *backend = m->info.manifest->backend;
+	const struct manifest *man = m->info.manifest;
 
-	m->info.waits_known =
-		m->info.manifest->all_switches || (backend && strcmp(backend, "kmod") == 0);
-	for (uint32_t i = 0; i < m->info.nr_cpus; i++)
-		m->cpus[i].queue = NONE;
+	for (uint32_t i = 0; i < m->info.nr_cpus; i++) {
+		struct cpu_run *c = &m->cpus[i];
+		const char *backend = man->nr_hosts ? man->hosts[c->host].backend : man->backend;
+
+		c->queue = NONE;
+		c->waits_known = man->all_switches || (backend && strcmp(backend, "kmod") == 0);
+		m->info.waits_known |= c->waits_known;
+	}
 }
 
 void waits_fini(struct model *m)
@@ -69,7 +73,7 @@ void waits_until(struct model *m, uint32_t cpu, uint64_t t)
 {
 	const struct cpu_run *c = &m->cpus[cpu];
 
-	if (c->occupant == MODEL_CPU_UNKNOWN || !m->on_wait.nr || !m->info.waits_known)
+	if (c->occupant == MODEL_CPU_UNKNOWN || !m->on_wait.nr || !c->waits_known)
 		return;
 	for (uint32_t i = c->queue; i != NONE; i = m->lives[i].queue_next)
 		wait_emit(m, i, c, t);
@@ -91,7 +95,7 @@ void waits_learn(struct model *m, uint32_t cpu, uint32_t tid, uint64_t t)
 		.tid = tid,
 	};
 
-	if (m->paused || t < m->doubt_until)
+	if (host_paused(m, c->host) || host_doubted(m, c->host, t))
 		return;
 	for (uint32_t i = c->queue; i != NONE; i = m->lives[i].queue_next)
 		wait_emit(m, i, &who, t);
@@ -125,7 +129,7 @@ static void wait_judge(struct model *m, uint32_t life, uint64_t t)
 	if (was == is)
 		return;
 	if (t > l->since) {
-		if (c->occupant != MODEL_CPU_UNKNOWN && m->info.waits_known)
+		if (c->occupant != MODEL_CPU_UNKNOWN && c->waits_known)
 			wait_emit(m, life, c, t);
 		emit_state(m, life, MODEL_READY, l->since, t, NONE);
 		l->since = t;
@@ -157,7 +161,7 @@ void wait_end(struct model *m, uint32_t life, uint64_t t)
 	uint32_t cpu = l->queue;
 	struct cpu_run *c = &m->cpus[cpu];
 
-	if (c->occupant != MODEL_CPU_UNKNOWN && m->info.waits_known)
+	if (c->occupant != MODEL_CPU_UNKNOWN && c->waits_known)
 		wait_emit(m, life, c, t);
 	l->flags &= ~(LIFE_QUEUED | LIFE_THROTTLED);
 	if (l->queue_former == NONE)
@@ -232,7 +236,8 @@ static bool path_above(const char *above, const char *path)
 	return strncmp(above, path, len) == 0 && path[len] == '/' && !strchr(path + len + 1, '/');
 }
 
-void group_name(struct model *m, const struct jis_ev_cgroup_name *ev)
+/* Hosts have cgroups of the same paths: one is above another of its own host. */
+void group_name(struct model *m, uint32_t cpu, const struct jis_ev_cgroup_name *ev)
 {
 	uint32_t group = group_get(m, ev->cgroup);
 	char *path;
@@ -246,6 +251,7 @@ void group_name(struct model *m, const struct jis_ev_cgroup_name *ev)
 	}
 	free(m->groups[group].path);
 	m->groups[group].path = path;
+	m->groups[group].host = m->cpus[cpu].host;
 	/* Its places by its former name are no more: links never go in a circle. */
 	m->groups[group].above = NONE;
 	for (uint32_t i = 0; i < m->nr_groups; i++) {
@@ -255,7 +261,7 @@ void group_name(struct model *m, const struct jis_ev_cgroup_name *ev)
 	for (uint32_t i = 0; i < m->nr_groups; i++) {
 		struct group *g = &m->groups[i];
 
-		if (i == group || !g->path)
+		if (i == group || !g->path || g->host != m->groups[group].host)
 			continue;
 		if (path_above(path, g->path))
 			g->above = group;

@@ -76,6 +76,9 @@ struct model_remote_call {
 	/* ns; of a client without its last moment, when that was found out; TIME_NONE: it has that
 	 * moment, or goes on. */
 	uint64_t over;
+	/* ns, plus or minus: how far times of one end may be wrong in relation to the other's,
+	 * which is on another host; UINT64_MAX: not known. 0: on one host, or there is one end. */
+	uint64_t error;
 	struct model_uid uid; /* not with remote_begin */
 	bool internal;	      /* to the registry, the activator or distributed garbage collection */
 	/* Both keys are known, and they do not say the same: UID against connection. */

@@ -3,9 +3,10 @@
  * Writes a session as a Paraver trace: X.prv (or X.prv.gz), X.pcf, X.row. A sink of the model;
  * memory grows with threads and names, not with events. docs/paraver.md says what is shown how.
  *
- * Objects: one node with all CPUs. Application 1 is what was traced: a task each process, a row
- * each thread, then one each virtual thread. Application 2, where asked for, has a row each CPU:
- * what held it, and the sender of wake-ups that came from no traced thread.
+ * Objects: a node each host, with its CPUs. Application 1 is what was traced: a task each process,
+ * a row each thread, then one each virtual thread. Application 2, where asked for, has a task each
+ * host and a row each CPU: what held it, and the sender of wake-ups that came from no traced
+ * thread.
  */
 #ifndef JIS_PARAVER_H
 #define JIS_PARAVER_H

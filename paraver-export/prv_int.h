@@ -98,12 +98,21 @@ struct prv_life {
 	uint64_t birth, death;
 };
 
+/* A host, with its CPUs. */
+struct prv_node {
+	const char *name;
+	uint32_t first_cpu, nr_cpus;
+};
+
 /* prv_objects.c ------------------------------------------------------------------------------ */
 
 int objects_init(struct paraver *p);
 void objects_fini(struct paraver *p);
 /* Text of the header line, to be freed. */
 char *objects_header(const struct paraver *p);
+/* Hosts are numbered from 0, nodes from 1. */
+uint32_t nodes_count(const struct paraver *p);
+struct prv_node node_of(const struct paraver *p, uint32_t host);
 
 /* pcf.c, row.c: write the files. Return 0 or -errno. */
 int pcf_write(const struct paraver *p, FILE *f);

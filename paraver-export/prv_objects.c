@@ -134,6 +134,31 @@ static void row_init(struct prv_row *row, uint32_t appl, uint32_t task, uint32_t
 	row->run = MODEL_RUN; /* until something else is known */
 }
 
+uint32_t nodes_count(const struct paraver *p)
+{
+	return p->info->manifest->nr_hosts ? p->info->manifest->nr_hosts : 1;
+}
+
+struct prv_node node_of(const struct paraver *p, uint32_t host)
+{
+	const struct manifest *man = p->info->manifest;
+	struct prv_node node = {man->hostname, 0, p->info->nr_cpus};
+
+	if (man->nr_hosts) {
+		const struct host_entry *h = &man->hosts[host];
+
+		node = (struct prv_node){h->name, h->first_cpu, h->nr_cpus};
+		/* A file may tell of more than the model takes. */
+		if (node.first_cpu > p->info->nr_cpus)
+			node.first_cpu = p->info->nr_cpus;
+		if (node.nr_cpus > p->info->nr_cpus - node.first_cpu)
+			node.nr_cpus = p->info->nr_cpus - node.first_cpu;
+	}
+	if (!node.name || !*node.name)
+		node.name = "node";
+	return node;
+}
+
 /* Numbers tasks and rows, and lists for each row its threads. */
 static int number_rows(struct paraver *p, const struct by_birth *list, uint32_t n)
 {
@@ -163,8 +188,12 @@ static int number_rows(struct paraver *p, const struct by_birth *list, uint32_t 
 
 		p->order[row->first + row->nr++] = list[i].thread;
 	}
-	for (uint32_t i = 0; i < p->nr_cpu_rows; i++)
-		row_init(&p->rows[p->nr_rows + i], 2, 1, i + 1);
+	for (uint32_t i = 0; i < nodes_count(p); i++) {
+		const struct prv_node node = node_of(p, i);
+
+		for (uint32_t cpu = 0; p->nr_cpu_rows && cpu < node.nr_cpus; cpu++)
+			row_init(&p->rows[p->nr_rows + node.first_cpu + cpu], 2, i + 1, cpu + 1);
+	}
 	return 0;
 }
 
@@ -251,6 +280,29 @@ void objects_fini(struct paraver *p)
 	free(p->cpu_tid);
 }
 
+/* Nodes, applications, tasks: "2(4,8):2:1(3:2):2(4:1,8:2)" */
+static void header_objects(const struct paraver *p, FILE *f)
+{
+	const struct manifest *man = p->info->manifest;
+
+	fprintf(f, "%" PRIu32 "(", nodes_count(p));
+	for (uint32_t i = 0; i < nodes_count(p); i++)
+		fprintf(f, "%s%" PRIu32, i ? "," : "", node_of(p, i).nr_cpus);
+	fprintf(f, "):%d:%" PRIu32 "(", p->nr_cpu_rows ? 2 : 1, p->nr_tasks);
+	for (uint32_t i = 0; i < p->nr_tasks; i++) {
+		uint32_t pid = p->info->processes[p->tasks[i].process].pid;
+
+		fprintf(f, "%s%" PRIu32 ":%" PRIu32, i ? "," : "", p->tasks[i].nr_rows,
+			manifest_host_of_tid(man, pid) + 1);
+	}
+	fputc(')', f);
+	if (p->nr_cpu_rows)
+		fprintf(f, ":%" PRIu32 "(", nodes_count(p));
+	for (uint32_t i = 0; p->nr_cpu_rows && i < nodes_count(p); i++)
+		fprintf(f, "%s%" PRIu32 ":%" PRIu32, i ? "," : "", node_of(p, i).nr_cpus, i + 1);
+	fputs(p->nr_cpu_rows ? ")\n" : "\n", f);
+}
+
 /* The date is that of the window's begin, in UTC, so that the same trace always gives the same
  * file. */
 char *objects_header(const struct paraver *p)
@@ -270,15 +322,8 @@ char *objects_header(const struct paraver *p)
 		return NULL;
 	if (gmtime_r(&when, &tm))
 		strftime(date, sizeof(date), "%d/%m/%Y at %H:%M", &tm);
-	fprintf(f, "#Paraver (%s):%" PRIu64 "_ns:1(%" PRIu32 "):%d:%" PRIu32 "(", date,
-		p->info->end - p->info->begin, p->info->nr_cpus, p->nr_cpu_rows ? 2 : 1,
-		p->nr_tasks);
-	for (uint32_t i = 0; i < p->nr_tasks; i++)
-		fprintf(f, "%s%" PRIu32 ":1", i ? "," : "", p->tasks[i].nr_rows);
-	fputc(')', f);
-	if (p->nr_cpu_rows)
-		fprintf(f, ":1(%" PRIu32 ":1)", p->nr_cpu_rows);
-	fputc('\n', f);
+	fprintf(f, "#Paraver (%s):%" PRIu64 "_ns:", date, p->info->end - p->info->begin);
+	header_objects(p, f);
 	if (fclose(f)) {
 		free(text);
 		return NULL;

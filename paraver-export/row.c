@@ -43,6 +43,22 @@ void row_label(const struct paraver *p, uint32_t row, FILE *f)
 	thread_name(p, f, p->order[p->rows[row].first]);
 }
 
+/* CPUs have one number in all of a trace; of several hosts they also have the name of theirs. */
+static void write_cpus(const struct paraver *p, FILE *f)
+{
+	for (uint32_t i = 0; i < nodes_count(p); i++) {
+		const struct prv_node node = node_of(p, i);
+
+		for (uint32_t cpu = 0; cpu < node.nr_cpus; cpu++) {
+			fprintf(f, "CPU %" PRIu32, node.first_cpu + cpu);
+			if (nodes_count(p) > 1)
+				fputc(' ', f);
+			label_write(f, nodes_count(p) > 1 ? node.name : "");
+			fputc('\n', f);
+		}
+	}
+}
+
 static void write_rows(const struct paraver *p, FILE *f)
 {
 	for (uint32_t i = 0; i < p->nr_rows; i++) {
@@ -53,8 +69,8 @@ static void write_rows(const struct paraver *p, FILE *f)
 			fprintf(f, " (and %" PRIu32 " later)", row->nr - 1);
 		fputc('\n', f);
 	}
-	for (uint32_t i = 0; i < p->nr_cpu_rows; i++)
-		fprintf(f, "CPU %" PRIu32 "\n", i);
+	if (p->nr_cpu_rows)
+		write_cpus(p, f);
 }
 
 /* Rows that several threads share, one after the other: said as comments, which Paraver skips. */
@@ -82,18 +98,20 @@ static void write_shared(const struct paraver *p, FILE *f)
 
 int row_write(const struct paraver *p, FILE *f)
 {
-	const struct manifest *man = p->info->manifest;
+	const uint32_t nodes = nodes_count(p);
 
 	fprintf(f, "LEVEL CPU SIZE %" PRIu32 "\n", p->info->nr_cpus);
-	for (uint32_t i = 0; i < p->info->nr_cpus; i++)
-		fprintf(f, "CPU %" PRIu32 "\n", i);
-	fputs("\nLEVEL NODE SIZE 1\n", f);
-	label_write(f, man->hostname && *man->hostname ? man->hostname : "node");
-	fprintf(f, "\n\nLEVEL THREAD SIZE %" PRIu32 "\n", p->nr_rows + p->nr_cpu_rows);
+	write_cpus(p, f);
+	fprintf(f, "\nLEVEL NODE SIZE %" PRIu32 "\n", nodes);
+	for (uint32_t i = 0; i < nodes; i++) {
+		label_write(f, node_of(p, i).name);
+		fputc('\n', f);
+	}
+	fprintf(f, "\nLEVEL THREAD SIZE %" PRIu32 "\n", p->nr_rows + p->nr_cpu_rows);
 	write_rows(p, f);
 	fputc('\n', f);
 	write_shared(p, f);
-	fprintf(f, "LEVEL TASK SIZE %" PRIu32 "\n", p->nr_tasks + !!p->nr_cpu_rows);
+	fprintf(f, "LEVEL TASK SIZE %" PRIu32 "\n", p->nr_tasks + (p->nr_cpu_rows ? nodes : 0));
 	for (uint32_t i = 0; i < p->nr_tasks; i++) {
 		const struct process_entry *e = &p->info->processes[p->tasks[i].process];
 		const char *name = process_entry_name(e);
@@ -101,8 +119,11 @@ int row_write(const struct paraver *p, FILE *f)
 		label_write(f, name && *name ? name : "process");
 		fprintf(f, " [%" PRIu32 "]\n", e->pid);
 	}
-	if (p->nr_cpu_rows)
-		fputs("CPUs\n", f);
+	for (uint32_t i = 0; p->nr_cpu_rows && i < nodes; i++) {
+		fputs(nodes > 1 ? "CPUs of " : "CPUs", f);
+		label_write(f, nodes > 1 ? node_of(p, i).name : "");
+		fputc('\n', f);
+	}
 	fprintf(f, "\nLEVEL APPL SIZE %d\ntraced processes\n", p->nr_cpu_rows ? 2 : 1);
 	if (p->nr_cpu_rows)
 		fputs("CPUs\n", f);

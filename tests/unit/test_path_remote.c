@@ -203,6 +203,48 @@ START_TEST(a_call_that_nobody_serves_is_a_wait_as_before)
 }
 END_TEST
 
+/* Into another host it is followed where it is known what time it was there. */
+START_TEST(a_call_is_followed_to_another_host_whose_clock_is_known)
+{
+	struct host_entry hosts[] = {
+		{.first_cpu = 0, .nr_cpus = 1, .end = 1000},
+		{.first_cpu = 1, .nr_cpus = 3, .end = 1000, .clock = HOST_CLOCK_REALTIME},
+	};
+	struct host_error_entry error = {.host = 1, .error = 3};
+	struct feed *f = begin_in(all);
+
+	if (_i)
+		hosts[1].clock = HOST_CLOCK_CALLS;
+	f->man.hosts = hosts;
+	f->man.nr_hosts = 2;
+	f->man.host_errors = &error;
+	f->man.nr_host_errors = 1;
+	feed_process(f, 10000200, "one");
+	feed_thread(f, 10000201, 10000200, ALIVE, ALIVE, "server");
+	f->threads[f->man.nr_threads - 1].ns_tid = 201;
+	start_story_in(f, false, NULL);
+	FEED_TEXT(f, FEED_DICT(ONE), 0, string_def, text, "Outer", .id = NAME_OUTER);
+	comes(f, 0, 0, 100);
+	comes(f, 1, 0, 10000201);
+	sends(f, 12, CLIENT, 100, 1);
+	leaves(f, 0, 16, 100, S, "read", 4, 2);
+	serves(f, 24, ONE, 201, 1, NAME_OUTER);
+	answers(f, 28, ONE, 201, 1);
+	arrives(f, 30, 0, 0, 0, 100, 31);
+	gets(f, 32, CLIENT, 100, 1);
+	feed_end(f);
+	path_is(f, 0, 0, 60,
+		_i ? "T100 run 0-16, T100 sleep:system call 16-30 <remote T10000201 in Outer, "
+		     ".T100 sleep:system call 16-24 request T10000201 in Outer, "
+		     ".T10000201 run 24-28, "
+		     ".T100 sleep:system call 28-30 answer T10000201 in Outer, "
+		     "T100 ready 30-31, T100 run 31-60"
+		   : "T100 run 0-16, T100 sleep:system call 16-30 softirq in Outer (how its host's "
+		     "clock differs is not known), T100 ready 30-31, T100 run 31-60");
+	story_ends(f);
+}
+END_TEST
+
 /* Of what was served nothing is known where the begin was not recorded; nor of what was lost. */
 START_TEST(lost_records_leave_the_wait_with_a_reason)
 {
@@ -411,6 +453,7 @@ int main(void)
 	tcase_add_test(t, a_call_is_followed_into_two_further_jvms);
 	tcase_add_test(t, a_call_that_reaches_out_of_the_window_is_followed);
 	tcase_add_test(t, a_call_that_nobody_serves_is_a_wait_as_before);
+	tcase_add_loop_test(t, a_call_is_followed_to_another_host_whose_clock_is_known, 0, 2);
 	tcase_add_test(t, lost_records_leave_the_wait_with_a_reason);
 	tcase_add_test(t, a_call_that_was_given_up_is_over);
 	tcase_add_test(t, a_call_that_hangs_is_followed_to_the_end);

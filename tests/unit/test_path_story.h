@@ -76,8 +76,7 @@ static inline int on_step(void *ctx, const struct path_step *s)
 	if (s->call.kind != HOP_NONE)
 		feed_log(path_log, " in %s", model_name(x->f->m, s->call.method));
 	if (s->call.kind == HOP_ALONE)
-		feed_log(path_log, " (%s)",
-			 model_remote_match_name((enum model_remote_match)s->call.match));
+		feed_log(path_log, " (%s)", hop_alone_name(&s->call));
 	return path_rows_step(x->rows, s);
 }
 

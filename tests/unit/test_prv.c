@@ -173,6 +173,56 @@ START_TEST(cpu_rows_show_who_held_the_cpu_and_send_the_other_wakeups)
 }
 END_TEST
 
+START_TEST(each_host_is_a_node)
+{
+	struct host_entry hosts[] = {
+		{.name = (char *)"alpha", .first_cpu = 0, .nr_cpus = 1, .end = 1000},
+		{.name = (char *)"b\teta", .first_cpu = 1, .nr_cpus = 3, .end = 1000},
+	};
+	struct files x = files_new();
+	struct feed *f = feed_new(true);
+	char *text;
+
+	f->man.hosts = hosts;
+	f->man.nr_hosts = 2;
+	feed_process(f, 100, "java");
+	feed_process(f, 10000100, "java");
+	feed_thread(f, 100, 100, ALIVE, ALIVE, "main");
+	feed_thread(f, 10000100, 10000100, ALIVE, ALIVE, "main");
+	feed_thread(f, 10000101, 10000100, ALIVE, ALIVE, "worker");
+	start(f, &x, &(struct paraver_options){.cpu_rows = true});
+	begin(f);
+	feed_switch(f, 0, 20, 0, R, 100);
+	feed_switch(f, 2, 30, 0, R, 10000101);
+	finish(f, &x);
+	text = content(&x, ".prv");
+	ck_assert_str_eq(strstr(text, "_ns:"), "_ns:2(1,3):2:2(1:1,2:2):2(1:1,3:2)\n"
+					       "1:0:1:1:1:0:20:34\n"
+					       "1:0:2:1:1:0:20:34\n"
+					       "1:0:1:2:2:0:30:34\n"
+					       "1:0:2:2:2:0:30:34\n"
+					       "1:1:1:1:1:20:1000:1\n"
+					       "1:0:1:2:1:0:1000:34\n"
+					       "1:3:1:2:2:30:1000:1\n"
+					       "1:0:2:1:1:20:1000:36\n"
+					       "2:0:2:1:1:20:77000002:100\n"
+					       "1:0:2:2:1:0:1000:34\n"
+					       "1:0:2:2:2:30:1000:36\n"
+					       "2:0:2:2:2:30:77000002:10000101\n"
+					       "1:0:2:2:3:0:1000:34\n");
+	free(text);
+	files_are(&x, ".row",
+		  "LEVEL CPU SIZE 4\nCPU 0 alpha\nCPU 1 b\\teta\nCPU 2 b\\teta\nCPU 3 b\\teta\n\n"
+		  "LEVEL NODE SIZE 2\nalpha\nb\\teta\n\n"
+		  "LEVEL THREAD SIZE 7\nmain [100]\nmain [10000100]\nworker [10000101]\n"
+		  "CPU 0 alpha\nCPU 1 b\\teta\nCPU 2 b\\teta\nCPU 3 b\\teta\n\n"
+		  "LEVEL TASK SIZE 4\njava [100]\njava [10000100]\nCPUs of alpha\n"
+		  "CPUs of b\\teta\n\nLEVEL APPL SIZE 2\ntraced processes\nCPUs\n");
+	feed_free(f);
+	files_free(&x);
+}
+END_TEST
+
 START_TEST(a_run_of_one_nanosecond_names_no_cpu)
 {
 	struct files x = files_new();
@@ -304,6 +354,7 @@ int main(void)
 	tcase_add_test(t, a_tiny_trace_is_written_to_the_letter);
 	tcase_add_test(t, sorted_and_compressed_it_is_the_same_lines);
 	tcase_add_test(t, cpu_rows_show_who_held_the_cpu_and_send_the_other_wakeups);
+	tcase_add_test(t, each_host_is_a_node);
 	tcase_add_test(t, a_run_of_one_nanosecond_names_no_cpu);
 	tcase_add_test(t, rows_of_dead_threads_are_used_again_when_there_are_too_many);
 	tcase_add_test(t, numbers_are_written_as_printf_does);

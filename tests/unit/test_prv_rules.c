@@ -173,6 +173,39 @@ START_TEST(the_independent_checker_finds_nothing)
 }
 END_TEST
 
+/* A thread that runs on another host's CPU: Paraver drops such records. */
+START_TEST(the_checker_knows_which_node_a_cpu_is_of)
+{
+	static const char checker[] = "tests/e2e/checkers/prv_check.py";
+	struct host_entry hosts[] = {
+		{.name = (char *)"alpha", .first_cpu = 0, .nr_cpus = 1, .end = 1000},
+		{.name = (char *)"beta", .first_cpu = 1, .nr_cpus = 3, .end = 1000},
+	};
+	struct files x = files_new();
+	struct feed *f = feed_new(true);
+	char command[256];
+
+	f->man.hosts = hosts;
+	f->man.nr_hosts = 2;
+	feed_process(f, 100, "java");
+	feed_process(f, 10000100, "java");
+	feed_thread(f, 100, 100, ALIVE, ALIVE, "main");
+	feed_thread(f, 10000100, 10000100, ALIVE, ALIVE, "main");
+	start(f, &x, &(struct paraver_options){.wakeups = PARAVER_WAKEUPS_ALL});
+	begin(f);
+	feed_switch(f, 0, 10, 0, R, 100);
+	feed_dump(f, 12, 10000100, S, 3);
+	feed_wake(f, 3, 15, 7, 10000100, 16);
+	feed_switch(f, _i ? 0 : 3, 20, _i ? 100 : 0, S, 10000100);
+	finish(f, &x);
+	snprintf(command, sizeof(command), "python3 %s %s.prv >/dev/null 2>&1", checker, x.base);
+	if (!access(checker, R_OK))
+		ck_assert_int_eq(WEXITSTATUS(system(command)), _i);
+	feed_free(f);
+	files_free(&x);
+}
+END_TEST
+
 START_TEST(sorting_with_little_memory_gives_all_lines_in_order)
 {
 	const struct paraver_options options = {.sort = true, .sort_memory = 1 << 20};
@@ -243,6 +276,7 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, the_independent_checker_finds_nothing, 0, 16);
 	tcase_add_test(t, the_table_of_waits_has_every_reason);
+	tcase_add_loop_test(t, the_checker_knows_which_node_a_cpu_is_of, 0, 2);
 	tcase_add_test(t, sorting_with_little_memory_gives_all_lines_in_order);
 	suite_add_tcase(s, t);
 	srunner_run_all(runner, CK_NORMAL);

@@ -11,7 +11,7 @@ traces of tests. --contradictions: the report counted some; then an event may na
 turned out not to have been, which is not looked at.
 
 Rules: the header (date, unit, resources, applications); each record's fields are plain integers and
-name objects that exist; states of a row in order without gap or overlap, from 0 to the end; a CPU only on
+name objects that exist, and CPUs of the node that the thread is on; states of a row in order without gap or overlap, from 0 to the end; a CPU only on
 records of a thread that runs there then; no CPU with two threads at once, and none where one thread's
 interval ends at the very time another's begins; events in time order per row and type, their types
 and the values of labelled types in the .pcf; communications do not go back in time; the .row has as
@@ -57,7 +57,7 @@ def open_text(path):
 
 
 def parse_header(line, check):
-    """Returns (end, cpus, [[threads of task, ...] of appl, ...])."""
+    """Returns (end, [cpus of node, ...], [[(threads, node) of task, ...] of appl, ...])."""
     match = HEADER.match(line)
     if not match:
         raise Fatal(f"header not understood: {line[:200]}")
@@ -73,7 +73,7 @@ def parse_header(line, check):
             threads, node = task.split(":")
             if int(threads) < 1 or not 1 <= int(node) <= int(nodes):
                 check.wrong("header", f"task {task}")
-            tasks.append(int(threads))
+            tasks.append((int(threads), int(node)))
         if int(count) != len(tasks):
             check.wrong("header", f"{count} tasks announced, {len(tasks)} described")
         appls.append(tasks)
@@ -81,12 +81,12 @@ def parse_header(line, check):
         check.wrong("header", f"{nr_appl} applications announced, {len(appls)} described")
     if not re.match(r"[0-9]+\([^()]*\)(:[0-9]+\([^()]*\))*\Z", rest):
         check.wrong("header", f"application list not understood: {rest[:200]}")
-    total = sum(sum(tasks) for tasks in appls)
+    total = sum(threads for tasks in appls for threads, _ in tasks)
     if total > MAX_OBJECTS or sum(cpu_counts) > MAX_OBJECTS:
         check.wrong("objects", f"{total} threads, {sum(cpu_counts)} CPUs")
     if int(end) >= MAX_TIME:
         check.wrong("time", f"the end {end} is not exact as a double")
-    return int(end), sum(cpu_counts), appls
+    return int(end), cpu_counts, appls
 
 
 def parse_pcf(path, check):
@@ -176,7 +176,8 @@ class Body:
 
     def __init__(self, check, end, cpus, appls, types, lenient):
         self.lenient = lenient
-        self.check, self.end, self.cpus, self.appls, self.types = check, end, cpus, appls, types
+        self.check, self.end, self.appls, self.types = check, end, appls, types
+        self.nodes = [node for node, count in enumerate(cpus, 1) for _ in range(count)]  # by CPU
         self.last_end = collections.defaultdict(int)
         self.last_event = {}
         self.times = collections.defaultdict(collections.Counter)
@@ -191,14 +192,16 @@ class Body:
         if (
             not 1 <= appl <= len(self.appls)
             or not 1 <= task <= len(self.appls[appl - 1])
-            or not 1 <= thread <= self.appls[appl - 1][task - 1]
+            or not 1 <= thread <= self.appls[appl - 1][task - 1][0]
         ):
             self.check.wrong("objects", f"{where}: no object {appl}.{task}.{thread}")
         return (appl, task, thread)
 
-    def cpu_time(self, cpu, time, where):
-        if not 0 <= cpu <= self.cpus:
-            self.check.wrong("cpu", f"{where}: CPU {cpu} of {self.cpus}")
+    def cpu_time(self, cpu, row, time, where):
+        if not 0 <= cpu <= len(self.nodes):
+            self.check.wrong("cpu", f"{where}: CPU {cpu} of {len(self.nodes)}")
+        elif cpu and self.nodes[cpu - 1] != self.appls[row[0] - 1][row[1] - 1][1]:
+            self.check.wrong("cpu", f"{where}: CPU {cpu} is not on the node of {row}")
         if not 0 <= time <= self.end:
             self.check.wrong("time", f"{where}: {time} is outside of 0..{self.end}")
 
@@ -207,8 +210,8 @@ class Body:
             return self.check.wrong("fields", f"{where}: {len(f)} fields in a state")
         _, cpu, appl, task, thread, begin, end, value = f
         row = self.row((appl, task, thread), where)
-        self.cpu_time(cpu, begin, where)
-        self.cpu_time(cpu, end, where)
+        self.cpu_time(cpu, row, begin, where)
+        self.cpu_time(cpu, row, end, where)
         if begin >= end:
             self.check.wrong("states", f"{where}: {begin}..{end} is empty or backward")
         if begin != self.last_end[row]:
@@ -229,7 +232,7 @@ class Body:
             return self.check.wrong("fields", f"{where}: {len(f)} fields in an event")
         cpu, time = f[1], f[5]
         row = self.row(tuple(f[2:5]), where)
-        self.cpu_time(cpu, time, where)
+        self.cpu_time(cpu, row, time, where)
         for event_type, value in zip(f[6::2], f[7::2]):
             if not 0 < event_type <= MAX_TYPE or not -(2**63) <= value < 2**63:
                 self.check.wrong("events", f"{where}: type {event_type}, value {value}")
@@ -249,9 +252,9 @@ class Body:
         if len(f) != 15:
             return self.check.wrong("fields", f"{where}: {len(f)} fields in a communication")
         sender = self.row(tuple(f[2:5]), where)
-        self.row(tuple(f[8:11]), where)
-        self.cpu_time(f[1], f[5], where)
-        self.cpu_time(f[7], f[11], where)
+        receiver = self.row(tuple(f[8:11]), where)
+        self.cpu_time(f[1], sender, f[5], where)
+        self.cpu_time(f[7], receiver, f[11], where)
         if not f[5] <= f[6] <= f[12] or not f[11] <= f[12]:
             self.check.wrong("communications", f"{where}: goes back in time")
         if f[7]:
@@ -278,7 +281,7 @@ class Body:
         if not self.records:
             self.check.wrong("body", "it is empty: Paraver loads no such trace")
         for a, tasks in enumerate(self.appls, 1):
-            for t, threads in enumerate(tasks, 1):
+            for t, (threads, _) in enumerate(tasks, 1):
                 for k in range(1, threads + 1):
                     if self.last_end[a, t, k] != self.end:
                         self.check.wrong(
@@ -307,8 +310,13 @@ class Body:
 
 
 def check_rows(check, levels, cpus, appls):
-    tasks = sum(len(t) for t in appls)
-    wanted = {"CPU": cpus, "THREAD": sum(sum(t) for t in appls), "TASK": tasks, "APPL": len(appls)}
+    wanted = {
+        "CPU": sum(cpus),
+        "NODE": len(cpus),
+        "THREAD": sum(threads for tasks in appls for threads, _ in tasks),
+        "TASK": sum(len(tasks) for tasks in appls),
+        "APPL": len(appls),
+    }
     for level, count in wanted.items():
         if level not in levels:
             check.wrong("row", f"no block {level}")
@@ -326,7 +334,7 @@ def base_of(path):
 def print_times(body, states, names):
     index = 0
     for a, tasks in enumerate(body.appls, 1):
-        for t, threads in enumerate(tasks, 1):
+        for t, (threads, _) in enumerate(tasks, 1):
             for k in range(1, threads + 1):
                 name = names[index] if index < len(names) else "?"
                 index += 1
