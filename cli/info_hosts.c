@@ -57,7 +57,7 @@ static void print_errors(FILE *out, const struct manifest *m, uint32_t host)
 	for (uint32_t i = 0; i < m->nr_host_errors; i++) {
 		const struct host_error_entry *e = &m->host_errors[i];
 
-		if (e->host != host)
+		if (e->host != host || e->other != m->hosts[host].parent)
 			continue;
 		least = e->error < least ? e->error : least;
 		most = e->error > most ? e->error : most;

@@ -378,7 +378,63 @@ static int refine_all(struct alignment *a)
 	return err;
 }
 
-/* Does each call lie in its client's? Those of the tree's own edges do. */
+/* How exactly ------------------------------------------------------------------------------------
+ */
+
+static int edge_add(struct alignment *a, uint32_t i, uint32_t by, struct align_check *check)
+{
+	struct aligned *s = &a->sessions[i];
+	size_t nr = bounds_make(a, by, i, 0);
+	struct align_edge *grown;
+	struct clock_fit fit;
+	int err;
+
+	if (!nr)
+		return 0;
+	err = clock_fit_make(&fit, a->bounds, nr, 0, length_ns(s->manifest));
+	if (err)
+		return err;
+	grown = realloc(check->edges, (check->nr_edges + 1ull) * sizeof(*grown));
+	if (!grown) {
+		clock_fit_fini(&fit);
+		return -ENOMEM;
+	}
+	check->edges = grown;
+	/* The clock that was taken is not farther from the truth than from this one, and that. */
+	for (uint32_t k = 0; k < fit.nr; k++) {
+		struct clock_knot *knot = &fit.knots[k];
+		int64_t apart = known_ns(a, i, knot->x) - knot->y;
+
+		if (knot->error != CLOCK_FIT_NO_ERROR)
+			knot->error += (uint64_t)(apart < 0 ? -apart : apart);
+	}
+	grown[check->nr_edges++] =
+		(struct align_edge){.a = i, .b = by, .knots = fit.knots, .nr = fit.nr};
+	fit.knots = NULL;
+	clock_fit_fini(&fit);
+	return 0;
+}
+
+/* Each two sessions that have calls with each other, and a session and its parent, once. */
+static int edges_make(struct alignment *a, struct align_check *check)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < a->nr; i++) {
+		for (uint32_t k = 0; k < a->nr && !err; k++) {
+			bool parent = a->sessions[i].clock == HOST_CLOCK_CALLS &&
+				      a->sessions[i].parent == k;
+			bool child = a->sessions[k].clock == HOST_CLOCK_CALLS &&
+				     a->sessions[k].parent == i;
+
+			if (k != i && (parent || (k < i && !child)))
+				err = edge_add(a, i, k, check);
+		}
+	}
+	return err;
+}
+
+/* Does each call lie in its client's? */
 static void check_pairs(struct alignment *a, struct align_check *check)
 {
 	for (size_t i = 0; i < a->nr_pairs; i++) {
@@ -430,6 +486,8 @@ int align_sessions(struct aligned *sessions, uint32_t nr, struct call_end *ends,
 	if (!err)
 		err = refine_all(&a);
 	if (!err)
+		err = edges_make(&a, check);
+	if (!err)
 		check_pairs(&a, check);
 	for (uint32_t i = 0; a.best && i < nr; i++)
 		clock_fit_fini(&a.best[i]);
@@ -441,8 +499,11 @@ int align_sessions(struct aligned *sessions, uint32_t nr, struct call_end *ends,
 	return err;
 }
 
-void align_fini(struct aligned *sessions, uint32_t nr)
+void align_fini(struct aligned *sessions, uint32_t nr, struct align_check *check)
 {
+	for (uint32_t i = 0; i < check->nr_edges; i++)
+		free(check->edges[i].knots);
+	free(check->edges);
 	for (uint32_t i = 0; i < nr; i++) {
 		clock_fit_fini(&sessions[i].fit);
 		free(sessions[i].map.knots);

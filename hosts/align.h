@@ -34,8 +34,17 @@ struct aligned {
 	struct tick_map map;  /* its ticks to those of the first */
 };
 
-/* Between two sessions. */
+/* How exactly the clock of session @a is known by its calls with @b: knots whose x is its ns. */
+struct align_edge {
+	uint32_t a, b;
+	struct clock_knot *knots;
+	uint32_t nr;
+};
+
+/* What was found of all. */
 struct align_check {
+	struct align_edge *edges; /* by a, then b */
+	uint32_t nr_edges;
 	uint64_t calls;	    /* of all, matched by UID */
 	uint64_t ambiguous; /* ends whose UID more than one other has */
 	uint64_t backward;  /* calls that are served before they are sent, or answered after that */
@@ -46,11 +55,12 @@ struct align_check {
  * align_sessions - finds all clocks.
  * @sessions: manifest is set; the first is the reference. Free with align_fini().
  * @ends: of all sessions, changed.
+ * @check: its edges are freed by align_fini().
  * Returns 0 or -ENOMEM.
  */
 int align_sessions(struct aligned *sessions, uint32_t nr, struct call_end *ends, size_t nr_ends,
 		   uint64_t thin, struct align_check *check);
-void align_fini(struct aligned *sessions, uint32_t nr);
+void align_fini(struct aligned *sessions, uint32_t nr, struct align_check *check);
 
 /* tick_map_at - what @ticks are of the first session's clock; may be negative. Quick for times that
  * rise. */

@@ -267,7 +267,7 @@ void hosts_merge_close(struct hosts_merge *m)
 	for (uint32_t i = 0; m->sessions && i < m->nr; i++)
 		trace_close(m->sessions[i].trace);
 	if (m->aligned)
-		align_fini(m->aligned, m->nr);
+		align_fini(m->aligned, m->nr, &m->check);
 	free(m->sessions);
 	free(m->aligned);
 	memset(m, 0, sizeof(*m));

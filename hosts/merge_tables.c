@@ -394,29 +394,32 @@ int tables_add(struct hosts_merge *m, uint32_t i, struct renumber *r, struct man
 
 /* The end ------------------------------------------------------------------------------------- */
 
-/* The knots of a clock, in ticks of the merged session. */
-static int errors_add(struct hosts_merge *m, uint32_t i, struct manifest *to)
+/* How exactly clocks are known, in ticks of the merged session. */
+static int errors_add(struct hosts_merge *m, struct manifest *to)
 {
-	const struct clock_fit *fit = &m->aligned[i].fit;
-	const struct manifest *from = manifest_of(m, i);
-	struct host_error_entry *grown;
+	uint64_t nr = 1;
 
-	if (!fit->nr)
-		return 0;
-	grown = realloc(to->host_errors,
-			((uint64_t)to->nr_host_errors + fit->nr) * sizeof(*to->host_errors));
-	if (!grown)
+	for (uint32_t i = 0; i < m->check.nr_edges; i++)
+		nr += m->check.edges[i].nr;
+	to->host_errors = calloc(nr, sizeof(*to->host_errors));
+	if (!to->host_errors)
 		return -ENOMEM;
-	to->host_errors = grown;
-	for (uint32_t k = 0; k < fit->nr; k++) {
-		int64_t ticks =
-			(int64_t)from->begin + (int64_t)((__int128)fit->knots[k].x *
-							 (int64_t)from->frequency / 1000000000);
-		int64_t at = tick_map_at(&m->aligned[i].map, ticks) + m->shift;
+	for (uint32_t i = 0; i < m->check.nr_edges; i++) {
+		const struct align_edge *e = &m->check.edges[i];
+		const struct manifest *from = manifest_of(m, e->a);
 
-		grown[to->nr_host_errors++] =
-			(struct host_error_entry){i, at < 0 ? 0 : (uint64_t)at,
-						  fit->knots[k].error};
+		for (uint32_t k = 0; k < e->nr; k++) {
+			int64_t ticks = (int64_t)from->begin +
+					(int64_t)((__int128)e->knots[k].x *
+						  (int64_t)from->frequency / 1000000000);
+			int64_t at = tick_map_at(&m->aligned[e->a].map, ticks) + m->shift;
+
+			to->host_errors[to->nr_host_errors++] =
+				(struct host_error_entry){.host = e->a,
+							  .ticks = at < 0 ? 0 : (uint64_t)at,
+							  .error = e->knots[k].error,
+							  .other = e->b};
+		}
 	}
 	return 0;
 }
@@ -457,12 +460,10 @@ static int by_pid(const void *a, const void *b)
 
 int tables_finish(struct hosts_merge *m, struct manifest *to)
 {
-	int err = 0;
+	int err = errors_add(m, to);
 
-	for (uint32_t i = 0; i < m->nr && !err; i++) {
-		err = errors_add(m, i, to);
-		err = err ? err : steps_add(m, i, to);
-	}
+	for (uint32_t i = 0; i < m->nr && !err; i++)
+		err = steps_add(m, i, to);
 	if (to->nr_threads)
 		qsort(to->threads, to->nr_threads, sizeof(*to->threads), by_pid);
 	return err;

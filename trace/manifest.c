@@ -212,6 +212,7 @@ static void host_error_codec(struct codec *c, struct json_object *o, void *item)
 	codec_u32(c, o, "host", &e->host);
 	codec_u64(c, o, "ticks", &e->ticks);
 	codec_u64(c, o, "error", &e->error);
+	codec_u32(c, o, "other", &e->other);
 }
 
 /* The lists of a manifest, for the codec and for freeing. */
@@ -446,6 +447,13 @@ int64_t manifest_realtime(const struct manifest *m, uint64_t ticks)
 	return sum;
 }
 
+static bool is_before(const struct host_error_entry *a, const struct host_error_entry *b)
+{
+	if (a->host != b->host)
+		return a->host < b->host;
+	return a->other != b->other ? a->other < b->other : a->ticks < b->ticks;
+}
+
 /* Hosts whose CPUs follow one another, and whose parents are such. */
 static bool hosts_plausible(const struct manifest *m)
 {
@@ -464,9 +472,7 @@ static bool hosts_plausible(const struct manifest *m)
 	for (uint32_t i = 0; i < m->nr_host_errors; i++) {
 		const struct host_error_entry *e = &m->host_errors[i];
 
-		if (e->host >= m->nr_hosts ||
-		    (i &&
-		     (e[-1].host > e->host || (e[-1].host == e->host && e[-1].ticks > e->ticks))))
+		if (e->host >= m->nr_hosts || e->other >= m->nr_hosts || (i && is_before(e, e - 1)))
 			return false;
 	}
 	return !m->nr_hosts || cpus == m->nr_cpus;

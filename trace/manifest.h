@@ -85,12 +85,14 @@ struct host_entry {
 	uint64_t steps; /* times it, or its parent's, was set meanwhile */
 };
 
-/* How exactly a host's clock is known in relation to its parent's, from this moment to the next of
- * the same host: on a straight line between what both say. */
+/* How exactly a host's clock is known in relation to that of another with which it has calls, its
+ * parent or a host before it: from this moment to the next of the same two on a straight line
+ * between what both say. */
 struct host_error_entry {
 	uint32_t host;
 	uint64_t ticks;
 	uint64_t error; /* ns, plus or minus */
+	uint32_t other;
 };
 
 #define PROCESS_NAME_MAX 63u /* bytes of a given name */
@@ -177,7 +179,7 @@ struct manifest {
 	uint32_t nr_damages;
 	struct host_entry *hosts; /* none, or two and more */
 	uint32_t nr_hosts;
-	struct host_error_entry *host_errors; /* by host, then time */
+	struct host_error_entry *host_errors; /* by host, other, time */
 	uint32_t nr_host_errors;
 };
 

@@ -17,38 +17,50 @@ uint32_t manifest_host_of_cpu(const struct manifest *m, uint32_t cpu)
 	return 0;
 }
 
-/* The entries of @host: from *first on so many. */
-static uint32_t errors_of(const struct manifest *m, uint32_t host, uint32_t *first)
+/* The entries of @host and @other: from *first on so many. */
+static uint32_t errors_of(const struct manifest *m, uint32_t host, uint32_t other, uint32_t *first)
 {
+	const struct host_error_entry *e = m->host_errors;
 	uint32_t n = 0;
 
 	*first = 0;
-	while (*first < m->nr_host_errors && m->host_errors[*first].host < host)
+	while (*first < m->nr_host_errors &&
+	       (e[*first].host < host || (e[*first].host == host && e[*first].other < other)))
 		++*first;
-	while (*first + n < m->nr_host_errors && m->host_errors[*first + n].host == host)
+	while (*first + n < m->nr_host_errors && e[*first + n].host == host &&
+	       e[*first + n].other == other)
 		n++;
 	return n;
+}
+
+/* By the calls between the two, or UINT64_MAX. */
+static uint64_t error_of_calls(const struct manifest *m, uint32_t host, uint32_t other,
+			       uint64_t ticks)
+{
+	const struct host_error_entry *e;
+	uint32_t first, n = errors_of(m, host, other, &first), i = 0;
+	double share;
+
+	if (!n)
+		return UINT64_MAX;
+	e = &m->host_errors[first];
+	while (i + 1 < n && e[i + 1].ticks <= ticks)
+		i++;
+	if (i + 1 == n || ticks <= e[i].ticks || e[i + 1].ticks == e[i].ticks ||
+	    e[i].error == UINT64_MAX || e[i + 1].error == UINT64_MAX)
+		return e[i].error;
+	share = (double)(ticks - e[i].ticks) / (double)(e[i + 1].ticks - e[i].ticks);
+	return (uint64_t)((double)e[i].error * (1 - share) + (double)e[i + 1].error * share + 0.5);
 }
 
 /* Of @host in relation to its parent. */
 static uint64_t error_at(const struct manifest *m, uint32_t host, uint64_t ticks)
 {
-	const struct host_error_entry *e;
-	uint32_t first, n, i = 0;
-	double share;
-
 	if (m->hosts[host].clock <= HOST_CLOCK_SAME)
 		return 0;
-	n = errors_of(m, host, &first);
-	if (!n || m->hosts[host].clock != HOST_CLOCK_CALLS)
-		return UINT64_MAX;
-	e = &m->host_errors[first];
-	while (i + 1 < n && e[i + 1].ticks <= ticks)
-		i++;
-	if (i + 1 == n || ticks <= e[i].ticks || e[i + 1].ticks == e[i].ticks)
-		return e[i].error;
-	share = (double)(ticks - e[i].ticks) / (double)(e[i + 1].ticks - e[i].ticks);
-	return (uint64_t)((double)e[i].error * (1 - share) + (double)e[i + 1].error * share + 0.5);
+	return m->hosts[host].clock == HOST_CLOCK_CALLS
+		       ? error_of_calls(m, host, m->hosts[host].parent, ticks)
+		       : UINT64_MAX;
 }
 
 /* How many parents @host has; a file may have them in a circle. */
@@ -63,18 +75,14 @@ static uint32_t depth_of(const struct manifest *m, uint32_t host)
 	return n;
 }
 
-uint64_t manifest_host_error(const struct manifest *m, uint32_t a, uint32_t b, uint64_t ticks)
+/* Up from the deeper one until they meet. */
+static uint64_t error_of_way(const struct manifest *m, uint32_t a, uint32_t b, uint64_t ticks)
 {
+	uint32_t depth[2] = {depth_of(m, a), depth_of(m, b)};
 	uint64_t sum = 0;
-	uint32_t depth[2];
 
-	if (a >= m->nr_hosts || b >= m->nr_hosts || a == b)
-		return 0;
-	depth[0] = depth_of(m, a);
-	depth[1] = depth_of(m, b);
 	if (depth[0] > m->nr_hosts || depth[1] > m->nr_hosts)
 		return UINT64_MAX;
-	/* Up from the deeper one until they meet. */
 	while (a != b) {
 		uint32_t *deeper = depth[0] >= depth[1] ? &a : &b;
 		uint64_t error = error_at(m, *deeper, ticks);
@@ -86,6 +94,21 @@ uint64_t manifest_host_error(const struct manifest *m, uint32_t a, uint32_t b, u
 		*deeper = m->hosts[*deeper].parent;
 	}
 	return sum;
+}
+
+uint64_t manifest_host_error(const struct manifest *m, uint32_t a, uint32_t b, uint64_t ticks)
+{
+	uint64_t calls, way;
+
+	if (a >= m->nr_hosts || b >= m->nr_hosts || a == b)
+		return 0;
+	if (m->hosts[a].clock == HOST_CLOCK_REALTIME || m->hosts[b].clock == HOST_CLOCK_REALTIME)
+		return UINT64_MAX;
+	calls = error_of_calls(m, a, b, ticks);
+	if (calls == UINT64_MAX)
+		calls = error_of_calls(m, b, a, ticks);
+	way = error_of_way(m, a, b, ticks);
+	return calls < way ? calls : way;
 }
 
 const char *host_clock_name(uint32_t clock)

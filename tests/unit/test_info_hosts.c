@@ -42,8 +42,11 @@ START_TEST(hosts_and_their_clocks_are_told)
 		host(NULL, 5, 2, HOST_CLOCK_REALTIME),	   host("delta", 7, 2, HOST_CLOCK_CALLS),
 		host("alpha", 9, 4, HOST_CLOCK_SAME),
 	};
-	struct host_error_entry errors[] = {
-		{1, 1000, 2100}, {1, 2000, 14000}, {1, 3000, 3000}, {3, 1000, 800}, {3, 2000, 800}};
+	struct host_error_entry errors[] = {{1, 1000, 2100, 0},
+					    {1, 2000, 14000, 0},
+					    {1, 3000, 3000, 0},
+					    {3, 1000, 800, 1},
+					    {3, 2000, 800, 1}};
 	const struct manifest m = {
 		.frequency = 1000,
 		.begin = 1000,

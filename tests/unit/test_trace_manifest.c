@@ -94,8 +94,8 @@ static void fill_lists(struct manifest *m)
 					  .drift = -20000,
 					  .steps = 1};
 	m->host_errors = calloc(m->nr_host_errors = 2, sizeof(*m->host_errors));
-	m->host_errors[0] = (struct host_error_entry){1, 100, 4000};
-	m->host_errors[1] = (struct host_error_entry){1, 200, 8000};
+	m->host_errors[0] = (struct host_error_entry){1, 100, 4000, 0};
+	m->host_errors[1] = (struct host_error_entry){1, 200, 8000, 0};
 }
 
 static struct manifest *full(void)
@@ -276,6 +276,7 @@ static const struct {
 	{HEAD "\"hosts\":[" HOST "}," HOST ",\"begin\":1}]}", -EBADMSG},
 	{HEAD "\"hosts\":[" HOST "},{\"name\":\"a\"}]}", -EBADMSG},
 	{HEAD "\"hosts\":[" HOST "}," HOST "}],\"host_errors\":[{\"host\":2}]}", -EBADMSG},
+	{HEAD "\"hosts\":[" HOST "}," HOST "}],\"host_errors\":[{\"other\":2}]}", -EBADMSG},
 	{HEAD "\"hosts\":[" HOST "}," HOST "}],\"host_errors\":[{\"host\":1},{\"host\":0}]}",
 	 -EBADMSG},
 	{HEAD "\"unknown\":[1,{}]}", 0},
@@ -297,14 +298,12 @@ START_TEST(errors_of_clocks_add_up_along_the_way)
 		{.clock = HOST_CLOCK_REALTIME, .parent = 0},
 		{.clock = HOST_CLOCK_SAME, .parent = 2},
 	};
-	struct host_error_entry errors[] = {{1, 100, 10},
-					    {1, 200, 30},
-					    {2, 100, 1000},
-					    {2, 100, 2000}};
+	struct host_error_entry errors[] = {{1, 100, 10, 0},   {1, 200, 30, 0}, {2, 100, 1000, 0},
+					    {2, 100, 2000, 0}, {3, 100, 77, 2}, {4, 100, 5, 1}};
 	struct manifest m = {.hosts = hosts,
 			     .nr_hosts = 5,
 			     .host_errors = errors,
-			     .nr_host_errors = 4};
+			     .nr_host_errors = 6};
 
 	ck_assert_uint_eq(manifest_host_error(&m, 0, 0, 100), 0);
 	ck_assert_uint_eq(manifest_host_error(&m, 0, 1, 50), 10);
@@ -312,7 +311,9 @@ START_TEST(errors_of_clocks_add_up_along_the_way)
 	ck_assert_uint_eq(manifest_host_error(&m, 1, 0, 150), 20);
 	ck_assert_uint_eq(manifest_host_error(&m, 1, 0, 250), 30);
 	ck_assert_uint_eq(manifest_host_error(&m, 1, 2, 150), 2020);
-	ck_assert_uint_eq(manifest_host_error(&m, 4, 1, 150), 2020);
+	/* They have calls with each other. */
+	ck_assert_uint_eq(manifest_host_error(&m, 4, 1, 150), 5);
+	ck_assert_uint_eq(manifest_host_error(&m, 2, 3, 150), UINT64_MAX);
 	ck_assert_uint_eq(manifest_host_error(&m, 4, 2, 150), 0);
 	ck_assert_uint_eq(manifest_host_error(&m, 3, 1, 150), UINT64_MAX);
 	ck_assert_uint_eq(manifest_host_error(&m, 9, 1, 150), 0);

@@ -62,23 +62,23 @@ def untouched(name, fields):
 class Errors:
     """What the trace says of how exactly clocks are known."""
     def __init__(self, m):
-        self.hosts, self.of = m["hosts"], [[] for _ in m["hosts"]]
+        self.hosts, self.of = m["hosts"], {}
         for e in m["host_errors"]:
-            self.of[e["host"]].append((e["ticks"], e["error"]))
+            self.of.setdefault((e["host"], e["other"]), []).append((e["ticks"], e["error"]))
 
     def of_host(self, host, ticks):
         """ns, to the first one."""
-        return sum(self.at(self.of[h], ticks) for h in self.way(host) if self.of[h])
+        return sum(self.at(self.of[h], ticks) for h in self.way(host) if h in self.of)
 
     def between(self, a, b, ticks):
         """ns, by the calls that lead from one to the other."""
-        a, b = self.way(a), self.way(b)
-        return sum(self.at(self.of[h], ticks) for h in set(a) ^ set(b) if self.of[h])
+        return min([self.at(self.of[p], ticks) for p in ((a, b), (b, a)) if p in self.of] +
+                   [sum(self.at(self.of[h], ticks) for h in set(self.way(a)) ^ set(self.way(b)) if h in self.of)])
 
     def way(self, host):
         up = []
         while self.hosts[host]["parent"] != host:
-            up.append(host)
+            up.append((host, self.hosts[host]["parent"]))
             host = self.hosts[host]["parent"]
         return up
 
