@@ -361,14 +361,16 @@ static int refine(struct alignment *a, uint32_t i)
 	return map_by_calls(a, s);
 }
 
-/* Clocks that others hang on change, and those with them: twice, so that most fits all calls. */
+/* Where one changes what it says to the others does, a little: more than once, and last those that
+ * were set, whose steps say nothing to others. */
 static int refine_all(struct alignment *a)
 {
 	int err = 0;
 
-	for (int round = 0; round < 2; round++)
+	for (int round = 0; round < 3; round++)
 		for (uint32_t i = 1; i < a->nr && !err; i++)
-			if (a->sessions[i].clock == HOST_CLOCK_CALLS)
+			if (a->sessions[i].clock == HOST_CLOCK_CALLS &&
+			    (round < 2 || a->sessions[i].fit.nr_steps))
 				err = refine(a, i);
 	for (uint32_t i = 1; i < a->nr && !err; i++)
 		if (a->sessions[i].clock == HOST_CLOCK_SAME)

@@ -259,20 +259,22 @@ static void knot_add(struct clock_fit *fit, const struct window *w, int64_t x, d
 	fit->nr++;
 }
 
-/* The knots of @w from @begin to @end. */
-static void window_knots(struct clock_fit *fit, const struct window *w, int64_t begin, int64_t end)
+/* The knots of @w from @begin to @end; @more: to be added to its errors. */
+static void window_knots(struct clock_fit *fit, const struct window *w, int64_t begin, int64_t end,
+			 double more)
 {
 	for (int i = 0; i <= PIECES; i++) {
 		int64_t x = begin + (int64_t)((__int128)(end - begin) * i / PIECES);
 
-		knot_add(fit, w, x, error_at(w, x));
+		knot_add(fit, w, x, error_at(w, x) + more);
 	}
 }
 
-/* From which bound on, going back from the first of @next, all may be of @next as well. */
-static size_t doubt_begin(const struct window *next, const struct clock_bound *bounds, size_t first)
+/* From which bound on, going back from the first of @next, the line of that agrees with all, give
+ * or take @error. */
+static size_t doubt_begin(const struct window *next, const struct clock_bound *bounds, size_t first,
+			  double error)
 {
-	double error = error_at(next, bounds[next->from].x);
 	size_t i = next->from;
 
 	while (i > first) {
@@ -302,28 +304,32 @@ static void knot_between(struct clock_fit *fit, int64_t x, int64_t to, int64_t y
 }
 
 /*
- * Two windows meet: a step, or a bend where both may have been right at the same moment. Which of
- * them is right between the last bound that is not of @next and @next's first is not known. There
- * the clock goes evenly from the one line to the other, which agrees with all bounds between: of
- * each kind those are left that both lines agree with.
+ * Two windows meet: a step, or a bend where both may have been right at the same moment. Behind the
+ * last bound that @next's line does not agree with, the clock goes evenly from the one line to the
+ * other: all bounds there agree with both. Which of the two is right is not known from the last
+ * bound on that cannot be of @next, whichever of its lines is the true one.
  */
 static void join(struct clock_fit *fit, const struct window *w, const struct window *next,
 		 const struct clock_bound *bounds, int64_t begin)
 {
-	size_t doubt = doubt_begin(next, bounds, w->from);
-	int64_t x = bounds[next->from].x, last = doubt > w->from ? bounds[doubt - 1].x : begin;
-	int64_t y = x + next->d + llround(line_at(next, x));
+	int64_t x = bounds[next->from].x, y = x + next->d + llround(line_at(next, x));
 	double by = line_at(w, x) + (double)(w->d - next->d) - line_at(next, x);
 	double error = error_at(w, x) + error_at(next, x);
+	size_t sure = doubt_begin(next, bounds, w->from, error_at(next, x));
+	size_t last = doubt_begin(next, bounds, sure, SLACK_NS);
+	int64_t from = sure > w->from ? bounds[sure - 1].x : begin;
+	int64_t to = last > w->from ? bounds[last - 1].x : begin;
 
-	window_knots(fit, w, begin, last);
-	knot_between(fit, last + 1, x, y, error + fabs(by));
+	window_knots(fit, w, begin, from, 0);
+	if (to > from)
+		window_knots(fit, w, from + 1, to, fabs(by));
+	knot_between(fit, to + 1, x, y, error + fabs(by));
 	knot_between(fit, x - 1, x, y, error + fabs(by));
 	if (fabs(by) <= error || isinf(error))
 		fit->nr_bends++;
 	else
 		fit->steps[fit->nr_steps++] =
-			(struct clock_step){last, x, llround(by), error_ns(error)};
+			(struct clock_step){from, x, llround(by), error_ns(error)};
 }
 
 static int windows_make(struct window **out, size_t *n, const struct clock_bound *bounds, size_t nr,
@@ -373,7 +379,7 @@ static void fit_windows(struct clock_fit *fit, struct window *windows, size_t n,
 		if (i + 1 < n)
 			join(fit, w, w + 1, bounds, first);
 		else
-			window_knots(fit, w, first, last);
+			window_knots(fit, w, first, last, 0);
 	}
 }
 
@@ -463,7 +469,7 @@ int clock_fit_make(struct clock_fit *fit, struct clock_bound *bounds, size_t nr,
 	err = windows_make(&windows, &n, bounds, nr, corners);
 	if (err)
 		goto out;
-	fit->knots = calloc(n * (PIECES + 3), sizeof(*fit->knots));
+	fit->knots = calloc(n * (2 * PIECES + 4), sizeof(*fit->knots));
 	fit->steps = calloc(n, sizeof(*fit->steps));
 	err = fit->knots && fit->steps ? 0 : -ENOMEM;
 	if (!err) {

@@ -41,7 +41,7 @@ import jis.Span;
  * further JVMs like itself: each calls the next one, the last one with "back" the client. THREADS threads make CALLS calls
  * each, and now and then one that throws; with "broken" then some that cannot be sent, and some whose server dies in them; with
  * "time" at first some to be timed: "MEAN NS".
- * The last one has the registry, at the address "registry". "server SOCKETS NAME - 0" is such a last one alone; it says "PORT N". Properties: java, the command
+ * The last one has the registry, at the address "registry"; with "own", an address, each has its own there. "server SOCKETS NAME - 0" is such a last one alone; it says "PORT N". Properties: java, the command
  * that runs a JVM; sockets, a directory; port: the JVMs run already, and the registry has that port; sleep, spin: how many milliseconds
  * the last server does so in each call, which is then in a span "call" of the client's, and in the end that JVM says "WORKED pid=N calls=N
  * sleep_ns=N spin_ns=N" on the error output; wait: it makes some calls, says "SERVERS PID...", the last one first, and "READY", and goes on
@@ -50,6 +50,7 @@ import jis.Span;
 public final class RemoteCalls {
 	private static final int THROW_EVERY = 20;
 	private static final String REGISTRY = System.getProperty("registry", "127.0.0.1");
+	private static final String OWN = System.getProperty("own");
 	private static final int SLEEP = Integer.getInteger("sleep", 0);
 	private static final int SPIN = Integer.getInteger("spin", 0);
 	private static final AtomicLong WORKED = new AtomicLong();
@@ -252,25 +253,30 @@ public final class RemoteCalls {
 		}
 	}
 
-	/** Arguments: SOCKETS NAME NEXT PORT; NEXT "-": none, it makes the registry and says its port. */
-	private static void server(String[] args) throws Exception {
-		boolean last = args[2].equals("-");
-		int port = Integer.parseInt(args[3]);
-		Registry registry = null;
-		while (last && registry == null) {
+	private static int registry() throws Exception {
+		while (true) {
+			int port;
 			try (ServerSocket free = new ServerSocket(0)) {
 				port = free.getLocalPort();
 			}
 			try {
-				registry = LocateRegistry.createRegistry(port);
+				LocateRegistry.createRegistry(port);
+				return port;
 			} catch (java.rmi.server.ExportException e) {
 				continue; // somebody has taken it meanwhile
 			}
 		}
+	}
+
+	/** Arguments: SOCKETS NAME NEXT PORT; NEXT "-": none, it makes the registry and says its port. */
+	private static void server(String[] args) throws Exception {
+		boolean last = args[2].equals("-");
+		int port = Integer.parseInt(args[3]);
+		Link link = new Link(last ? null : (Chain) LocateRegistry.getRegistry(REGISTRY, port).lookup(args[2]));
+		boolean own = last || OWN != null;
+		port = own ? registry() : port;
 		// By the wire, in its own JVM, too.
-		registry = LocateRegistry.getRegistry(REGISTRY, port);
-		Link link = new Link(last ? null : (Chain) registry.lookup(args[2]));
-		registry.rebind(args[1], export(link, args[0], args[1]));
+		LocateRegistry.getRegistry(own && OWN != null ? OWN : REGISTRY, port).rebind(args[1], export(link, args[0], args[1]));
 		System.out.println("PORT " + port);
 		while (System.in.read() >= 0) {
 			continue;
