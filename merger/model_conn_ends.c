@@ -118,22 +118,22 @@ static void marks_make(struct model *m, struct conn *c)
 }
 
 /*
- * The other end of @c among those of @bucket. Every host has its own loopback, and two may have the
- * same private addresses, as those of containers: an end on the same host goes first, and where
+ * The other end of @c among those of @bucket. Every machine has its own loopback, and two may have
+ * the same private addresses, as those of containers: an end on the same one goes first, and where
  * ends on several others fit, it is none of them.
  */
 static struct conn *other_end(const struct model *m, const struct conn *c, uint32_t bucket)
 {
-	uint32_t host = m->runs[c->told.process].host, at = host;
+	uint32_t machine = machine_of(m, c->told.process), at = machine;
 	bool local = is_local(&c->told), several = false;
 	struct conn *found = NULL;
 
 	for (struct conn *o = m->conns->table[bucket]; o; o = o->bucket) {
-		uint32_t there = m->runs[o->told.process].host;
+		uint32_t there = machine_of(m, o->told.process);
 
-		if (o->other || (local && there != host) || !opposite(&o->told, &c->told))
+		if (o->other || (local && there != machine) || !opposite(&o->told, &c->told))
 			continue;
-		if (there == host)
+		if (there == machine)
 			return o;
 		several |= found && there != at;
 		found = found ? found : o;

@@ -94,6 +94,7 @@ struct cpu_run {
 /* A host of the trace. */
 struct host_run {
 	uint64_t doubt_until; /* records are missing on some CPU of it until then */
+	uint32_t machine;     /* the first host that is the same one */
 	bool paused;
 	bool stopped; /* for good; then it is paused too */
 };

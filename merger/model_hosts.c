@@ -20,6 +20,20 @@ static void ends_note(struct model *m)
 	}
 }
 
+/* Sessions with one clock are of one machine. */
+static void machines_find(struct model *m)
+{
+	const struct manifest *man = m->info.manifest;
+
+	for (uint32_t i = 0; i < m->nr_hosts; i++) {
+		uint32_t at = i, steps = 0;
+
+		while (man->hosts[at].clock == HOST_CLOCK_SAME && steps++ < m->nr_hosts)
+			at = man->hosts[at].parent;
+		m->hosts[i].machine = at;
+	}
+}
+
 int hosts_init(struct model *m)
 {
 	const struct manifest *man = m->info.manifest;
@@ -38,6 +52,7 @@ int hosts_init(struct model *m)
 		m->lives[i].host = (uint8_t)manifest_host_of_tid(man, m->threads[i].entry->tid);
 	for (uint32_t i = 0; i < m->info.nr_processes; i++)
 		m->runs[i].host = (uint8_t)manifest_host_of_tid(man, m->processes[i].pid);
+	machines_find(m);
 	ends_note(m);
 	return m->error;
 }
@@ -147,6 +162,11 @@ static uint64_t ticks_of(const struct manifest *man, uint64_t t)
 	unsigned __int128 ticks = (unsigned __int128)t * man->frequency / 1000000000 + man->begin;
 
 	return ticks < TIME_NONE ? (uint64_t)ticks : TIME_NONE - 1;
+}
+
+uint32_t machine_of(const struct model *m, uint32_t process)
+{
+	return m->hosts[m->runs[process].host].machine;
 }
 
 uint64_t hosts_error(const struct model *m, uint32_t process, uint32_t other, uint64_t t)

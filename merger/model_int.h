@@ -79,6 +79,8 @@ void host_resume(struct model *m, uint32_t host);
 void host_stop(struct model *m, uint32_t host, uint64_t t);
 /* Records of a CPU of @host are missing until @until. */
 void host_doubt(struct model *m, uint32_t host, uint64_t until);
+/* On which machine @process is: two hosts of the trace may be sessions of one. */
+uint32_t machine_of(const struct model *m, uint32_t process);
 /* How many ns times of two processes at @t may be wrong in relation to each other; UINT64_MAX: not
  * known. */
 uint64_t hosts_error(const struct model *m, uint32_t process, uint32_t other, uint64_t t);

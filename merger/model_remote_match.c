@@ -153,7 +153,7 @@ static bool is_across(const struct connection *c, const struct connection *s)
  */
 static struct connection *connection_across(const struct model *m, const struct connection *c)
 {
-	uint32_t host = m->runs[c->process].host, at = host;
+	uint32_t machine = machine_of(m, c->process), at = machine;
 	bool local = c->loopback || !memcmp(c->local, c->peer, sizeof(c->local)), several = false;
 	struct connection *found = NULL, *s;
 
@@ -161,11 +161,11 @@ static struct connection *connection_across(const struct model *m, const struct 
 		return NULL;
 	s = m->remotes->addresses[address_bucket(c->peer, c->peer_port, c->local, c->local_port)];
 	for (; s; s = s->next_address) {
-		uint32_t there = m->runs[s->process].host;
+		uint32_t there = machine_of(m, s->process);
 
-		if (!is_across(c, s) || (local && there != host))
+		if (!is_across(c, s) || (local && there != machine))
 			continue;
-		if (there == host)
+		if (there == machine)
 			return s;
 		several |= found && there != at;
 		found = found ? found : s;
