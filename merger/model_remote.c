@@ -227,10 +227,11 @@ static void reply(const struct writer *w, const struct jis_ev_rmi_reply *ev)
 		h->call.at[MODEL_REMOTE_REPLY] = w->t;
 }
 
-/* Of the innermost call with that object; of calls that were sent before the thread was recorded
- * nothing is told. */
+/* Of the innermost call with that object; of one that was sent before the thread was recorded this
+ * is all there is, and the UID may be in it. */
 static void returned(const struct writer *w, const struct jis_ev_rmi_return *ev)
 {
+	enum model_remote_match why = MODEL_REMOTE_OTHER;
 	struct remote_half *h = w->j->remote;
 
 	for (; h; h = h->outer)
@@ -242,8 +243,7 @@ static void returned(const struct writer *w, const struct jis_ev_rmi_return *ev)
 		if (!h)
 			return;
 		remote_begun(w->m, h);
-		remote_ended(w->m, half_pop(w->j), MODEL_REMOTE_BEFORE);
-		return;
+		why = MODEL_REMOTE_BEFORE;
 	}
 	given_up(w->m, w->j, h, MODEL_REMOTE_NOT_SENT, w->t);
 	half_pop(w->j);
@@ -252,7 +252,9 @@ static void returned(const struct writer *w, const struct jis_ev_rmi_return *ev)
 	h->call.uid = (struct model_uid){ev->uid_unique, ev->uid_time, ev->uid_count};
 	h->has_uid = ev->uid_time != 0;
 	if (h->has_uid)
-		remote_over(w->m, h);
+		remote_over(w->m, h, why);
+	else if (why == MODEL_REMOTE_BEFORE)
+		remote_ended(w->m, h, why);
 	else
 		remote_failed(w->m, h);
 }
@@ -323,7 +325,7 @@ static void answer(const struct writer *w, const struct jis_ev_rmi_answer *ev)
 	h->call.at[MODEL_REMOTE_ANSWER] = w->t;
 	h->call.uid = (struct model_uid){ev->uid_unique, ev->uid_time, ev->uid_count};
 	h->has_uid = true;
-	remote_over(w->m, h);
+	remote_over(w->m, h, MODEL_REMOTE_OTHER);
 }
 
 void remote_event(struct model *m, const struct stream_cursor *c, struct jthread *j, uint32_t life,

@@ -288,10 +288,24 @@ START_TEST(each_end_that_is_alone_has_a_reason)
 	done(f);
 	ck_assert_str_eq(calls, "never sent C0#0 in@10, "
 				"no answer C3#1 in@20 ca@22 se@23 re@30 result 2, "
-				"began before the recording C0#0 re@40, "
 				"under way at the end C3#2 ca@50 se@51, "
+				"began before the recording C0#0 re@40, "
 				"other end not recorded S4#1 se@60 di@61 re@62 an@63, "
 				"under way at the end S4#2 se@70");
+}
+END_TEST
+
+/* Of its client only the end was recorded: the UID is in that. */
+START_TEST(a_call_that_began_before_is_known_by_its_uid)
+{
+	struct feed *f = remote_new_feed();
+
+	serves(f, 10, 4, 1, 500);
+	returns(f, 30, 0xf, 500, 0);
+	returns(f, 40, 0xf, 0, JIS_RMI_FAILED); /* that one has none */
+	done(f);
+	ck_assert_str_eq(calls, "UID C0#0 S4#1 se@10 di@11 re@12 an@13 re@30, "
+				"began before the recording C0#0 re@40 result 2");
 }
 END_TEST
 
@@ -347,6 +361,7 @@ int main(void)
 	tcase_add_test(t, keys_that_disagree_are_told);
 	tcase_add_test(t, a_port_that_is_used_again_is_the_last_connection_s);
 	tcase_add_test(t, each_end_that_is_alone_has_a_reason);
+	tcase_add_test(t, a_call_that_began_before_is_known_by_its_uid);
 	tcase_add_test(t, lost_records_end_a_call);
 	tcase_add_test(t, what_is_alone_takes_no_memory_without_end);
 	suite_add_tcase(s, t);
