@@ -162,9 +162,19 @@ static uint32_t method_of(const struct writer *w, uint32_t id)
 	return id ? method_name(w->m, w->process, id) : 0;
 }
 
+/* The registry, the activator or distributed garbage collection. */
 static bool is_internal(int64_t object, int64_t space_time)
 {
 	return !space_time && object >= JIS_RMI_REGISTRY && object <= JIS_RMI_DGC;
+}
+
+/* JMX's connector is a remote object like others, under any number: its interfaces tell it,
+ * RMIServer and RMIConnection, by which both ends know its methods. */
+static bool is_connector(const struct model *m, uint32_t method)
+{
+	static const char package[] = "javax.management.remote.rmi.";
+
+	return method && !strncmp(model_name(m, method), package, sizeof(package) - 1);
 }
 
 /* Records ------------------------------------------------------------------------------------ */
@@ -179,6 +189,7 @@ static void invoke(const struct writer *w, const struct jis_ev_rmi_invoke *ev)
 	h = half_push(w, false, MODEL_REMOTE_INVOKE);
 	if (h) {
 		h->call.client.method = method_of(w, ev->method);
+		h->call.internal = is_connector(w->m, h->call.client.method);
 		remote_begun(w->m, h);
 	}
 	nest_bound(w->m, w->j);
@@ -197,7 +208,7 @@ static void call(const struct writer *w, const struct jis_ev_rmi_call *ev)
 	h->call.client.connection = ev->connection;
 	h->call.client.call = ev->call;
 	h->call.object = ev->object;
-	h->call.internal = is_internal(ev->object, ev->space_time);
+	h->call.internal |= is_internal(ev->object, ev->space_time);
 	remote_connection_begins(w->m, h);
 	if (begins)
 		remote_begun(w->m, h);
@@ -293,9 +304,10 @@ static void dispatch(const struct writer *w, const struct jis_ev_rmi_dispatch *e
 		return;
 	h->call.at[MODEL_REMOTE_DISPATCH] = w->t;
 	h->call.object = ev->object;
-	h->call.internal = is_internal(ev->object, ev->space_time);
 	h->call.server.method = ev->method ? method_of(w, ev->method)
 					   : string_name(w->m, w->process, ev->operation);
+	h->call.internal = is_internal(ev->object, ev->space_time) ||
+			   is_connector(w->m, h->call.server.method);
 }
 
 static void result(const struct writer *w, const struct jis_ev_rmi_result *ev)

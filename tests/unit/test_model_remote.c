@@ -125,6 +125,34 @@ START_TEST(the_two_ends_of_a_call_are_one)
 }
 END_TEST
 
+/* What is called at an end of a call of @method. */
+static void method_defined(struct feed *f, uint32_t dict, const char *class_name)
+{
+	FEED_TEXT(f, dict, 1, string_def, text, "getAttribute", .id = 60);
+	FEED_TEXT(f, dict, 1, method_def, class_name, class_name, .id = 7, .name = 60);
+}
+
+/* By the interface's name at either end, whatever its object's number. */
+START_TEST(calls_of_jmx_are_the_jdk_s_own)
+{
+	static const char *const classes[] = {"javax.management.remote.rmi.RMIConnection",
+					      "javax.management.remote.rmi2.RMIConnection"};
+	struct feed *f = remote_new_feed();
+
+	method_defined(f, _i % 2 ? SERVER_DICT : DICT, classes[_i / 2]);
+	CLIENT(f, 10, rmi_invoke, .method = _i % 2 ? 0 : 7);
+	sends(f, 12, 3, 1, 0xa);
+	SERVER(f, 20, rmi_serve, .connection = 4, .call = 1);
+	SERVER(f, 21, rmi_dispatch, .object = 77, .space_time = 9, .method = _i % 2 ? 7 : 0);
+	SERVER(f, 22, rmi_answer, .connection = 4, .call = 1, .uid_time = 500, .uid_count = 1);
+	returns(f, 30, 0xa, 500, 0);
+	done(f);
+	ck_assert_str_eq(calls, _i / 2 ? "UID C3#1 S4#1 in@10 ca@12 se@13 se@20 di@21 an@22 re@30"
+				       : "UID C3#1 S4#1 in@10 ca@12 se@13 se@20 di@21 an@22 re@30 "
+					 "internal");
+}
+END_TEST
+
 START_TEST(what_one_passes_may_call)
 {
 	struct feed *f = remote_new_feed();
@@ -352,6 +380,7 @@ int main(void)
 	int failed;
 
 	tcase_add_test(t, the_two_ends_of_a_call_are_one);
+	tcase_add_loop_test(t, calls_of_jmx_are_the_jdk_s_own, 0, 4);
 	tcase_add_test(t, what_one_passes_may_call);
 	tcase_add_test(t, a_call_without_an_answer_is_known_by_its_connection);
 	tcase_add_test(t, a_call_under_way_at_the_end_is_known_by_its_connection);
