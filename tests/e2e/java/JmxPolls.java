@@ -11,8 +11,9 @@ import javax.management.remote.JMXConnectorServerFactory;
 import javax.management.remote.JMXServiceURL;
 
 /**
- * Asks another JVM by JMX, and calls a server of RemoteCalls meanwhile; then its own MBean, by JMX too, which calls that server
- * from within. Arguments: JMX-PORT RMI-PORT TIMES. Output: "ASKED N CALLED N RELAYED N".
+ * Asks other JVMs by JMX, and calls a server of RemoteCalls meanwhile; then its own MBean, by JMX too, which calls that server
+ * from within. Arguments: TIMES RMI-PORT, and of each JVM to ask JMX-PORT BEAN ATTRIBUTE. Output: "ASKED N CALLED N RELAYED N",
+ * of which ASKED is of each.
  */
 public final class JmxPolls {
 	private JmxPolls() {
@@ -57,7 +58,7 @@ public final class JmxPolls {
 	}
 
 	public static void main(String[] args) throws Exception {
-		int times = Integer.parseInt(args[2]);
+		int times = Integer.parseInt(args[0]);
 		RemoteCalls.Chain chain = (RemoteCalls.Chain) LocateRegistry.getRegistry("127.0.0.1", Integer.parseInt(args[1])).lookup("s1");
 		Thread user = new Thread(() -> {
 			try {
@@ -70,17 +71,16 @@ public final class JmxPolls {
 			}
 		});
 		user.start();
-		int asked = 0;
-		JMXServiceURL url = new JMXServiceURL("service:jmx:rmi:///jndi/rmi://127.0.0.1:" + args[0] + "/jmxrmi");
-		try (JMXConnector connector = JMXConnectorFactory.connect(url)) {
-			MBeanServerConnection beans = connector.getMBeanServerConnection();
-			while (asked < times) {
-				beans.getAttribute(new ObjectName("Catalina:type=Server"), "stateName");
-				asked++;
+		for (int i = 2; i < args.length; i += 3) {
+			JMXServiceURL url = new JMXServiceURL("service:jmx:rmi:///jndi/rmi://127.0.0.1:" + args[i] + "/jmxrmi");
+			try (JMXConnector connector = JMXConnectorFactory.connect(url)) {
+				for (int asked = 0; asked < times; asked++) {
+					connector.getMBeanServerConnection().getAttribute(new ObjectName(args[i + 1]), args[i + 2]);
+				}
 			}
 		}
 		user.join();
-		System.out.println("ASKED " + asked + " CALLED " + times + " RELAYED " + relayed(chain, 20));
+		System.out.println("ASKED " + times + " CALLED " + times + " RELAYED " + relayed(chain, 20));
 		System.exit(0);
 	}
 }
