@@ -51,6 +51,7 @@ mkfifo "$TESTDIR/go"
 host=$!
 exec 9>"$TESTDIR/go"
 wait_for 60 grep -q READY "$TESTDIR/lost.out"
+trap 'kill -CONT $host 2>/dev/null || true' EXIT
 kill -STOP $host
 echo >&9
 wait_for 120 is_again READY "$TESTDIR/lost.out"
