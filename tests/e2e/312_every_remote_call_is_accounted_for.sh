@@ -40,7 +40,9 @@ lost = {s["path"]: s["lost"] for s in json.load(open(sys.argv[1]))["streams"] if
 sys.exit(str(lost) if lost else 0)
 PY
 "$JIS" dump -q --event java_marker "$TESTDIR/trace" >"$TESTDIR/markers"
+"$JIS" dump -q --event rmi_connection "$TESTDIR/trace" >"$TESTDIR/connections"
 "$JIS" tree -q -o "$TESTDIR/tree" "$TESTDIR/trace"
+echo "$(wc -l <"$TESTDIR/connections") ends of connections"
 "$JIS" rmi -q --json --internal "$TESTDIR/trace" >"$TESTDIR/rmi"
 python3 "$CHECKERS/remote_truth.py" "$TESTDIR/tree.jta" "$TESTDIR/markers" "$TESTDIR/rmi" "$TESTDIR/mixed.out" "$TESTDIR/untraced.out" ||
 	fail "calls"
