@@ -15,12 +15,14 @@
 #include "libjisctl/jisctl.h"
 #include "libjisctl/unix_socket.h"
 #include "recordings.h"
+#include "trace/manifest.h"
 
 #define STEP_MS 50
 #define WAIT_MS 60000
 
 struct request {
 	const char *directory; /* -o */
+	const char *name;      /* --name */
 	pid_t pid;
 	int flags;
 };
@@ -122,7 +124,7 @@ static int agent_wait(const char *directory, pid_t pid, bool leaving, char reply
 static int attach_to(const char *directory, const struct request *q)
 {
 	char reply[256] = "";
-	int err = jisctl_control_agent(directory, "attach", q->pid, q->flags, reply, sizeof(reply));
+	int err = jisctl_control_attach(directory, q->pid, q->flags, q->name, reply, sizeof(reply));
 
 	if (err && err != -EALREADY)
 		return told(directory, q->pid, err, reply);
@@ -154,11 +156,26 @@ static int detach_from(const char *directory, const struct request *q)
 	return CLI_OK;
 }
 
+/* Those of attach only. */
+static int take_attach_option(struct request *q, int opt, const char *value)
+{
+	const char *why = opt == 'n' ? process_name_wrong(value) : NULL;
+
+	if (opt == 'W')
+		q->flags |= JISCTL_ATTACH_NO_REWRITE;
+	else
+		q->name = value;
+	if (why)
+		cli_error("--name: %s", why);
+	return why ? -1 : 0;
+}
+
 /* Returns -1 to go on, or the exit status. */
 static int parse(struct request *q, int argc, char **argv, const char *usage, const char *what)
 {
 	static const struct option options[] = {{"output", required_argument, NULL, 'o'},
 						{"no-rewrite", no_argument, NULL, 'W'},
+						{"name", required_argument, NULL, 'n'},
 						{"quiet", no_argument, NULL, 'q'},
 						{"help", no_argument, NULL, 'h'},
 						{NULL, 0, NULL, 0}};
@@ -169,22 +186,24 @@ static int parse(struct request *q, int argc, char **argv, const char *usage, co
 	while ((opt = cli_getopt(argc, argv, ":o:qh", options)) != -1) {
 		if (opt == 'o') {
 			q->directory = optarg;
-		} else if (opt == 'W' && attach) {
-			q->flags |= JISCTL_ATTACH_NO_REWRITE;
+		} else if ((opt == 'W' || opt == 'n') && attach) {
+			if (take_attach_option(q, opt, optarg))
+				return CLI_USAGE;
 		} else if (opt == 'q') {
 			cli_quiet = true;
 		} else if (opt == 'h') {
 			printf("usage: %s\n\n%s\n", usage, what);
 			return CLI_OK;
 		} else {
-			if (opt == 'W')
-				cli_error("unknown option --no-rewrite; see jis %s --help",
-					  cli_verb);
+			if (opt == 'W' || opt == 'n')
+				cli_error("unknown option --%s; see jis %s --help",
+					  opt == 'W' ? "no-rewrite" : "name", cli_verb);
 			return CLI_USAGE;
 		}
 	}
 	if (optind != argc - 1) {
-		cli_error("which process? usage: %s", usage);
+		cli_error("%s usage: %s",
+			  optind < argc ? "one process at a time:" : "which process?", usage);
 		return CLI_USAGE;
 	}
 	if (cli_parse_u32("PID", argv[optind], 1, INT_MAX, &pid))
@@ -217,6 +236,7 @@ int cmd_attach(int argc, char **argv)
 		"Brings the agent into a JVM that runs, for the recording under way: names of its\n"
 		"threads, collections, markers. Its kernel side is recorded from then on too.\n\n"
 		"  -o, --output DIR  the recording meant, where there are several\n"
+		"      --name NAME   what tools are to call this JVM, instead of java\n"
 		"      --no-rewrite  change no class of the JVM: JVMTI's own events only\n"
 		"  -q, --quiet       say only what went wrong\n"
 		"  -h, --help        this text");

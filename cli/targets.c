@@ -119,7 +119,9 @@ static int name_check(const struct targets *t, bool command)
 	if (!t->name || command || n == 1)
 		return 0;
 	cli_error("--name: it is for -- COMMAND or the process of a single -p PID; %s",
-		  n ? "there are several" : "there is neither");
+		  n ? "there are several: leave it out, and give each JVM its own by jis attach "
+		      "--name"
+		    : "there is neither");
 	return -1;
 }
 

@@ -73,11 +73,16 @@ static bool is_first(const struct jta_record *r)
 	return r->thread && (r->parent & JTA_IN_JVM || r->flags & JTA_STARTED);
 }
 
-/* What is below one that is left out is left out with it. */
-static bool is_shown(const struct tree_view *v, const struct jta_record *r)
+/* It is left out; what is in it stands in its place: an MBean, which JMX calls, may call in turn.
+ */
+static bool is_hidden(const struct tree_view *v, uint64_t number, const struct jta_record *r)
 {
-	if (r->flags & JTA_INTERNAL && !v->internal)
-		return false;
+	return r->flags & JTA_INTERNAL && !v->internal && number != v->open;
+}
+
+/* What is below one that is not is left out with it. */
+static bool is_within(const struct tree_view *v, const struct jta_record *r)
+{
 	if (r->kind == JTA_ROOT || r->kind == JTA_JVM)
 		return r->kind == JTA_ROOT || jvm_wanted(v, r->jvm);
 	if (v->thread && is_first(r))
@@ -140,7 +145,8 @@ static void print_text(const struct tree_view *v, uint64_t number, const struct 
 	else
 		printf("%*s", (int)depth * 2, "");
 	print_what(v, r);
-	if (r->thread && (!in || in->thread != r->thread || v->find))
+	if (r->thread && (!in || in->thread != r->thread || v->find ||
+			  (in->flags & JTA_INTERNAL && !v->internal)))
 		print_place(v, r);
 	for (size_t i = 0; i < NR_FLAGS; i++) {
 		if (!(r->flags & flags[i].flag) || !flags[i].text)
@@ -215,21 +221,35 @@ static int print_record(struct tree_view *v, uint64_t number, const struct jta_r
 /* Children of records that are being shown, outermost first. */
 struct levels {
 	struct jta_children *of;
-	uint32_t nr, room;
+	bool *hidden; /* the record itself is */
+	uint32_t nr, room, nr_hidden;
 };
 
-static int level_push(struct tree_view *v, struct levels *l, uint64_t number)
+static int level_push(struct tree_view *v, struct levels *l, uint64_t number, bool hidden)
 {
 	if (l->nr == l->room) {
 		uint32_t room = l->room ? l->room * 2 : 32;
 		struct jta_children *grown = realloc(l->of, room * sizeof(*grown));
+		bool *more;
 
 		if (!grown)
 			return -ENOMEM;
 		l->of = grown;
+		more = realloc(l->hidden, room * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		l->hidden = more;
 		l->room = room;
 	}
+	l->hidden[l->nr] = hidden;
+	l->nr_hidden += hidden;
 	return jta_children_begin(v->tree, number, v->by_begin, &l->of[l->nr++]);
+}
+
+static void level_pop(struct levels *l)
+{
+	jta_children_end(&l->of[--l->nr]);
+	l->nr_hidden -= l->hidden[l->nr];
 }
 
 static int print_below(struct tree_view *v, uint64_t from, uint32_t depth);
@@ -237,12 +257,12 @@ static int print_below(struct tree_view *v, uint64_t from, uint32_t depth);
 static int print_served(void *ctx, uint64_t number, const struct jta_record *r, uint32_t depth)
 {
 	struct tree_view *v = ctx;
-	int err = 0;
+	int err;
 
+	(void)r;
 	(void)depth;
 	v->incoming = false; /* not again where it leads to a JVM, as in a file that is damaged */
-	if (!(r->flags & JTA_INTERNAL) || v->internal)
-		err = print_below(v, number, 2);
+	err = print_below(v, number, 2);
 	v->incoming = true;
 	return err;
 }
@@ -265,6 +285,20 @@ static bool is_deep_enough(const struct tree_view *v, uint32_t depth)
 	return v->depth && depth >= v->depth;
 }
 
+static int print_one(struct tree_view *v, struct levels *l, uint64_t number,
+		     const struct jta_record *r, uint32_t depth)
+{
+	uint32_t level = l->nr - l->nr_hidden;
+	bool hidden = is_hidden(v, number, r);
+	int err = hidden ? 0 : print_record(v, number, r, depth + level);
+
+	if (!err && r->kind == JTA_JVM && v->incoming)
+		err = print_incoming(v, r->jvm);
+	if (!err && r->first_child && (hidden || !is_deep_enough(v, level)))
+		err = level_push(v, l, number, hidden);
+	return err;
+}
+
 static int print_below(struct tree_view *v, uint64_t from, uint32_t depth)
 {
 	uint64_t left = jta_header(v->tree)->records, number = from;
@@ -278,23 +312,19 @@ static int print_below(struct tree_view *v, uint64_t from, uint32_t depth)
 			err = -EBADMSG;
 			break;
 		}
-		if (number == from || is_shown(v, r)) {
-			err = print_record(v, number, r, depth + l.nr);
-			if (!err && r->kind == JTA_JVM && v->incoming)
-				err = print_incoming(v, r->jvm);
-			if (!err && r->first_child && !is_deep_enough(v, l.nr))
-				err = level_push(v, &l, number);
-			if (err)
-				break;
-		}
+		if (number == from || is_within(v, r))
+			err = print_one(v, &l, number, r, depth);
+		if (err)
+			break;
 		while (l.nr && !(number = jta_children_next(&l.of[l.nr - 1])))
-			jta_children_end(&l.of[--l.nr]);
+			level_pop(&l);
 		if (!l.nr)
 			break;
 	}
 	while (l.nr)
-		jta_children_end(&l.of[--l.nr]);
+		level_pop(&l);
 	free(l.of);
+	free(l.hidden);
 	return err;
 }
 
@@ -338,8 +368,7 @@ static int print_first(void *ctx, uint64_t number, const struct jta_record *r, u
 	struct tree_view *v = ctx;
 
 	(void)depth;
-	if (!is_first(r) || (r->flags & JTA_INTERNAL && !v->internal) || !jvm_wanted(v, r->jvm) ||
-	    !thread_wanted(v, r->thread))
+	if (!is_first(r) || !jvm_wanted(v, r->jvm) || !thread_wanted(v, r->thread))
 		return 0;
 	return print_below(v, number, 0);
 }

@@ -153,6 +153,21 @@ int jisctl_control_agent(const char *directory, const char *command, pid_t pid, 
 	return request_send(directory, &request, reply, n);
 }
 
+int jisctl_control_attach(const char *directory, pid_t pid, int flags, const char *name,
+			  char *reply, size_t n)
+{
+	struct control_request request = {.command = "attach", .pid = pid};
+
+	if (n)
+		reply[0] = 0;
+	if (name && process_name_wrong(name))
+		return -EINVAL;
+	snprintf(request.path, sizeof(request.path), "%s", name ? name : "");
+	if (flags & JISCTL_ATTACH_NO_REWRITE)
+		request.flags = ATTACH_NO_REWRITE;
+	return request_send(directory, &request, reply, n);
+}
+
 int jisctl_join_target(const char *directory, const struct jisctl_target *target, char *reply,
 		       size_t n)
 {

@@ -16,8 +16,8 @@
 struct control_request {
 	char command[16];
 	uint64_t ns;	 /* snapshot: of how long before now; 0: all there is */
-	char path[4096]; /* snapshot: absolute, of the directory to make; methods: rules; target:
-			    what the process is called */
+	char path[4096]; /* snapshot: absolute, of the directory to make; methods: rules; target,
+			    attach: what the process is called, "": by its executable */
 	int32_t pid;	 /* attach, detach, agent, methods, target: of which process */
 	uint32_t flags;	 /* attach: ATTACH_*; target: JISCTL_TARGET_* */
 };

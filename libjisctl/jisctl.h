@@ -221,6 +221,15 @@ int jisctl_control(const char *directory, const char *command, char *reply, size
 int jisctl_control_agent(const char *directory, const char *command, pid_t pid, int flags,
 			 char *reply, size_t n);
 
+/**
+ * jisctl_control_attach - the "attach" of jisctl_control_agent(), with what the JVM is to be
+ * called.
+ * @name: as in struct jisctl_target; NULL: as before. A JVM that is recorded already, or that has
+ * the agent already (-EALREADY), gets the name too, in place of the one it may have.
+ */
+int jisctl_control_attach(const char *directory, pid_t pid, int flags, const char *name,
+			  char *reply, size_t n);
+
 /* What a command needs that joins a session. */
 struct jisctl_join {
 	size_t size;		/* sizeof(struct jisctl_join) */

@@ -85,8 +85,8 @@ void recorder_note(struct recorder *r, const char *text);
 /* Something that is recorded, as text for the manifest. */
 void recorder_filter(struct recorder *r, const char *text);
 
-/* What its user calls process @pid, which lives; before it has a pool. Goes into the manifest with
- * the next recorder_filter(). Returns 0 or -ENOMEM. */
+/* What its user calls process @pid, which lives; the last name counts. Goes into the manifest with
+ * the next recorder_filter() or recorder_manifest_due(). Returns 0 or -ENOMEM. */
 int recorder_process_name(struct recorder *r, uint32_t pid, const char *name);
 
 /* A process with a pool: its directory. */

@@ -21,19 +21,34 @@ static struct recorder_name *name_new(struct recorder *r)
 	return &more[r->nr_names++];
 }
 
+static struct recorder_name *name_find(const struct recorder *r, uint32_t pid, uint64_t start_time)
+{
+	for (uint32_t i = r->nr_names; i--;)
+		if (r->names_given[i].pid == pid && r->names_given[i].start_time == start_time)
+			return &r->names_given[i];
+	return NULL;
+}
+
 int recorder_process_name(struct recorder *r, uint32_t pid, const char *name)
 {
-	struct recorder_name *n = name_new(r);
 	struct proc_stat st = {.comm = ""};
+	struct recorder_name *n;
 
+	proc_stat_read((pid_t)pid, (pid_t)pid, &st);
+	n = name_find(r, pid, st.start_time);
+	if (!n)
+		n = name_new(r);
 	if (!n)
 		return -ENOMEM;
-	proc_stat_read((pid_t)pid, (pid_t)pid, &st);
 	memset(n, 0, sizeof(*n));
 	n->pid = pid;
 	n->start_time = st.start_time;
 	snprintf(n->comm, sizeof(n->comm), "%s", st.comm);
 	snprintf(n->name, sizeof(n->name), "%s", name);
+	for (struct recorder_process *p = r->processes; p; p = p->next)
+		if (p->pid == pid && p->start_time == st.start_time)
+			snprintf(p->given_name, sizeof(p->given_name), "%s", name);
+	r->manifest_dirty = true;
 	return 0;
 }
 
@@ -52,10 +67,9 @@ int recorder_names_copy(struct recorder *into, const struct recorder *from)
 
 const char *recorder_name_of(const struct recorder *r, uint32_t pid, uint64_t start_time)
 {
-	for (uint32_t i = r->nr_names; i--;)
-		if (r->names_given[i].pid == pid && r->names_given[i].start_time == start_time)
-			return r->names_given[i].name;
-	return NULL;
+	const struct recorder_name *n = name_find(r, pid, start_time);
+
+	return n ? n->name : NULL;
 }
 
 /* To the processes without a directory; those with one had their name when they got it. Returns

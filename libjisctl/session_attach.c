@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "session.h"
+#include "trace/manifest.h"
 
 #define ATTACH_TIMEOUT_MS 10000
 #define LEAVE_MS 5000u
@@ -104,21 +105,32 @@ static int say(char *text, int err, const char *what)
 }
 
 /* Who is attached to need not be a target yet: it becomes one, as with `jis record -p`. */
+static int target_make(struct jisctl_session *s, pid_t pid, const char *name)
+{
+	struct jisctl_target target = {.size = sizeof(target),
+				       .kind = JISCTL_TARGET_PROCESS,
+				       .pid = pid,
+				       .name = name};
+
+	if (!s->ops->is_target(s->backend, pid))
+		return jisctl_session_add_target2(s, &target);
+	return name ? recorder_process_name(s->recorder, (uint32_t)pid, name) : 0;
+}
+
 static int command_attach(struct jisctl_session *s, const struct control_request *request,
 			  char *text)
 {
+	const char *name = request->path[0] ? request->path : NULL;
 	pid_t pid = request->pid;
 	int err;
 
-	if (pid <= 0 || request->flags & ~ATTACH_NO_REWRITE)
+	if (pid <= 0 || request->flags & ~ATTACH_NO_REWRITE || (name && process_name_wrong(name)))
 		return say(text, -EINVAL, "no such command");
 	if (!jvm_is(pid))
 		return say(text, -ENOEXEC, "there is no HotSpot JVM of that number");
-	if (!s->ops->is_target(s->backend, pid)) {
-		err = jisctl_session_add_target(s, pid, 0);
-		if (err)
-			return say(text, err, "it cannot be recorded");
-	}
+	err = target_make(s, pid, name);
+	if (err)
+		return say(text, err, "it cannot be recorded");
 	err = attach_begin(s, pid, request->flags);
 	if (err == -EALREADY)
 		return say(text, err, "the agent is there already");

@@ -162,9 +162,19 @@ static uint32_t method_of(const struct writer *w, uint32_t id)
 	return id ? method_name(w->m, w->process, id) : 0;
 }
 
+/* The registry, the activator or distributed garbage collection. */
 static bool is_internal(int64_t object, int64_t space_time)
 {
 	return !space_time && object >= JIS_RMI_REGISTRY && object <= JIS_RMI_DGC;
+}
+
+/* JMX's connector is a remote object like others, under any number: its interfaces tell it,
+ * RMIServer and RMIConnection, by which both ends know its methods. */
+static bool is_connector(const struct model *m, uint32_t method)
+{
+	static const char package[] = "javax.management.remote.rmi.";
+
+	return method && !strncmp(model_name(m, method), package, sizeof(package) - 1);
 }
 
 /* Records ------------------------------------------------------------------------------------ */
@@ -179,6 +189,7 @@ static void invoke(const struct writer *w, const struct jis_ev_rmi_invoke *ev)
 	h = half_push(w, false, MODEL_REMOTE_INVOKE);
 	if (h) {
 		h->call.client.method = method_of(w, ev->method);
+		h->call.internal = is_connector(w->m, h->call.client.method);
 		remote_begun(w->m, h);
 	}
 	nest_bound(w->m, w->j);
@@ -197,7 +208,7 @@ static void call(const struct writer *w, const struct jis_ev_rmi_call *ev)
 	h->call.client.connection = ev->connection;
 	h->call.client.call = ev->call;
 	h->call.object = ev->object;
-	h->call.internal = is_internal(ev->object, ev->space_time);
+	h->call.internal |= is_internal(ev->object, ev->space_time);
 	remote_connection_begins(w->m, h);
 	if (begins)
 		remote_begun(w->m, h);
@@ -227,10 +238,11 @@ static void reply(const struct writer *w, const struct jis_ev_rmi_reply *ev)
 		h->call.at[MODEL_REMOTE_REPLY] = w->t;
 }
 
-/* Of the innermost call with that object; of calls that were sent before the thread was recorded
- * nothing is told. */
+/* Of the innermost call with that object; of one that was sent before the thread was recorded this
+ * is all there is, and the UID may be in it. */
 static void returned(const struct writer *w, const struct jis_ev_rmi_return *ev)
 {
+	enum model_remote_match why = MODEL_REMOTE_OTHER;
 	struct remote_half *h = w->j->remote;
 
 	for (; h; h = h->outer)
@@ -242,8 +254,7 @@ static void returned(const struct writer *w, const struct jis_ev_rmi_return *ev)
 		if (!h)
 			return;
 		remote_begun(w->m, h);
-		remote_ended(w->m, half_pop(w->j), MODEL_REMOTE_BEFORE);
-		return;
+		why = MODEL_REMOTE_BEFORE;
 	}
 	given_up(w->m, w->j, h, MODEL_REMOTE_NOT_SENT, w->t);
 	half_pop(w->j);
@@ -252,7 +263,9 @@ static void returned(const struct writer *w, const struct jis_ev_rmi_return *ev)
 	h->call.uid = (struct model_uid){ev->uid_unique, ev->uid_time, ev->uid_count};
 	h->has_uid = ev->uid_time != 0;
 	if (h->has_uid)
-		remote_over(w->m, h);
+		remote_over(w->m, h, why);
+	else if (why == MODEL_REMOTE_BEFORE)
+		remote_ended(w->m, h, why);
 	else
 		remote_failed(w->m, h);
 }
@@ -291,9 +304,10 @@ static void dispatch(const struct writer *w, const struct jis_ev_rmi_dispatch *e
 		return;
 	h->call.at[MODEL_REMOTE_DISPATCH] = w->t;
 	h->call.object = ev->object;
-	h->call.internal = is_internal(ev->object, ev->space_time);
 	h->call.server.method = ev->method ? method_of(w, ev->method)
 					   : string_name(w->m, w->process, ev->operation);
+	h->call.internal = is_internal(ev->object, ev->space_time) ||
+			   is_connector(w->m, h->call.server.method);
 }
 
 static void result(const struct writer *w, const struct jis_ev_rmi_result *ev)
@@ -323,7 +337,7 @@ static void answer(const struct writer *w, const struct jis_ev_rmi_answer *ev)
 	h->call.at[MODEL_REMOTE_ANSWER] = w->t;
 	h->call.uid = (struct model_uid){ev->uid_unique, ev->uid_time, ev->uid_count};
 	h->has_uid = true;
-	remote_over(w->m, h);
+	remote_over(w->m, h, MODEL_REMOTE_OTHER);
 }
 
 void remote_event(struct model *m, const struct stream_cursor *c, struct jthread *j, uint32_t life,

@@ -20,8 +20,9 @@ struct remote_half {
 
 /* It begins: told. */
 void remote_begun(struct model *m, const struct remote_half *h);
-/* It is over and has a UID: matched, or kept for the other end. Takes it. */
-void remote_over(struct model *m, struct remote_half *h);
+/* It is over and has a UID: matched, or kept for the other end, and told with @why if none comes.
+ * Takes it. */
+void remote_over(struct model *m, struct remote_half *h, enum model_remote_match why);
 /* It has got no answer: matched by its connection, or told. Takes it. */
 void remote_failed(struct model *m, struct remote_half *h);
 /* It ends without its moments: told, with @why. Takes it. */

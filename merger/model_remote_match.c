@@ -402,7 +402,7 @@ static bool is_waiting(const struct remotes *r, const struct remote_half *h)
 	return h->older || r->oldest == h;
 }
 
-void remote_over(struct model *m, struct remote_half *h)
+void remote_over(struct model *m, struct remote_half *h, enum model_remote_match why)
 {
 	struct remotes *r = remotes_of(m);
 	struct remote_half *other = r ? *waiting_bucket(r, &h->call.uid) : NULL;
@@ -416,7 +416,7 @@ void remote_over(struct model *m, struct remote_half *h)
 		waiting_remove(r, other);
 		tell_both(m, h->server ? other : h, h->server ? h : other, MODEL_REMOTE_BY_UID);
 	} else {
-		waiting_add(m, h, MODEL_REMOTE_OTHER);
+		waiting_add(m, h, why);
 	}
 }
 

@@ -34,7 +34,7 @@ enum jta_flag {
 	JTA_PART = 1,	   /* begin or end were not recorded: it is longer than it says, or ended sooner */
 	JTA_THROWN = 2,	   /* an exception ended it */
 	JTA_FAILED = 4,	   /* JTA_REMOTE: without an answer */
-	JTA_INTERNAL = 8,  /* of the registry, the activator or distributed garbage collection */
+	JTA_INTERNAL = 8,  /* of the registry, the activator, distributed garbage collection or JMX */
 	JTA_STARTED = 16,  /* first call of a thread, in the call that started the thread */
 	JTA_STARTER = 32,  /* threads were started in it: children may be later than it */
 	JTA_DOUBTFUL = 64, /* records are missing: calls between it and the one around may be, too */

@@ -125,6 +125,34 @@ START_TEST(the_two_ends_of_a_call_are_one)
 }
 END_TEST
 
+/* What is called at an end of a call of @method. */
+static void method_defined(struct feed *f, uint32_t dict, const char *class_name)
+{
+	FEED_TEXT(f, dict, 1, string_def, text, "getAttribute", .id = 60);
+	FEED_TEXT(f, dict, 1, method_def, class_name, class_name, .id = 7, .name = 60);
+}
+
+/* By the interface's name at either end, whatever its object's number. */
+START_TEST(calls_of_jmx_are_the_jdk_s_own)
+{
+	static const char *const classes[] = {"javax.management.remote.rmi.RMIConnection",
+					      "javax.management.remote.rmi2.RMIConnection"};
+	struct feed *f = remote_new_feed();
+
+	method_defined(f, _i % 2 ? SERVER_DICT : DICT, classes[_i / 2]);
+	CLIENT(f, 10, rmi_invoke, .method = _i % 2 ? 0 : 7);
+	sends(f, 12, 3, 1, 0xa);
+	SERVER(f, 20, rmi_serve, .connection = 4, .call = 1);
+	SERVER(f, 21, rmi_dispatch, .object = 77, .space_time = 9, .method = _i % 2 ? 7 : 0);
+	SERVER(f, 22, rmi_answer, .connection = 4, .call = 1, .uid_time = 500, .uid_count = 1);
+	returns(f, 30, 0xa, 500, 0);
+	done(f);
+	ck_assert_str_eq(calls, _i / 2 ? "UID C3#1 S4#1 in@10 ca@12 se@13 se@20 di@21 an@22 re@30"
+				       : "UID C3#1 S4#1 in@10 ca@12 se@13 se@20 di@21 an@22 re@30 "
+					 "internal");
+}
+END_TEST
+
 START_TEST(what_one_passes_may_call)
 {
 	struct feed *f = remote_new_feed();
@@ -288,10 +316,24 @@ START_TEST(each_end_that_is_alone_has_a_reason)
 	done(f);
 	ck_assert_str_eq(calls, "never sent C0#0 in@10, "
 				"no answer C3#1 in@20 ca@22 se@23 re@30 result 2, "
-				"began before the recording C0#0 re@40, "
 				"under way at the end C3#2 ca@50 se@51, "
+				"began before the recording C0#0 re@40, "
 				"other end not recorded S4#1 se@60 di@61 re@62 an@63, "
 				"under way at the end S4#2 se@70");
+}
+END_TEST
+
+/* Of its client only the end was recorded: the UID is in that. */
+START_TEST(a_call_that_began_before_is_known_by_its_uid)
+{
+	struct feed *f = remote_new_feed();
+
+	serves(f, 10, 4, 1, 500);
+	returns(f, 30, 0xf, 500, 0);
+	returns(f, 40, 0xf, 0, JIS_RMI_FAILED); /* that one has none */
+	done(f);
+	ck_assert_str_eq(calls, "UID C0#0 S4#1 se@10 di@11 re@12 an@13 re@30, "
+				"began before the recording C0#0 re@40 result 2");
 }
 END_TEST
 
@@ -338,6 +380,7 @@ int main(void)
 	int failed;
 
 	tcase_add_test(t, the_two_ends_of_a_call_are_one);
+	tcase_add_loop_test(t, calls_of_jmx_are_the_jdk_s_own, 0, 4);
 	tcase_add_test(t, what_one_passes_may_call);
 	tcase_add_test(t, a_call_without_an_answer_is_known_by_its_connection);
 	tcase_add_test(t, a_call_under_way_at_the_end_is_known_by_its_connection);
@@ -347,6 +390,7 @@ int main(void)
 	tcase_add_test(t, keys_that_disagree_are_told);
 	tcase_add_test(t, a_port_that_is_used_again_is_the_last_connection_s);
 	tcase_add_test(t, each_end_that_is_alone_has_a_reason);
+	tcase_add_test(t, a_call_that_began_before_is_known_by_its_uid);
 	tcase_add_test(t, lost_records_end_a_call);
 	tcase_add_test(t, what_is_alone_takes_no_memory_without_end);
 	suite_add_tcase(s, t);

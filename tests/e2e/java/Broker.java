@@ -6,7 +6,8 @@ import java.util.List;
  * An ActiveMQ broker without disk, whose queues have room for so little that producers must wait for consumers. By
  * reflection, because this is compiled without ActiveMQ.
  *
- * <p>Arguments: URI BYTES. It listens at URI; the messages of a queue may take BYTES. Prints READY; ends when killed.
+ * <p>Arguments: URI BYTES. It listens at URI; the messages of a queue may take BYTES. Property beans: true, JMX is told of it.
+ * Prints READY; ends when killed.
  */
 public final class Broker {
 	private static Object make(String name) throws ReflectiveOperationException {
@@ -27,7 +28,7 @@ public final class Broker {
 		call(policies, "setPolicyEntries", List.class, List.of(policy));
 		call(broker, "setBrokerName", String.class, "shop");
 		call(broker, "setPersistent", boolean.class, false);
-		call(broker, "setUseJmx", boolean.class, false);
+		call(broker, "setUseJmx", boolean.class, Boolean.getBoolean("beans"));
 		call(broker, "setDestinationPolicy", policies.getClass(), policies);
 		call(broker, "addConnector", String.class, args[0]);
 		broker.getClass().getMethod("start").invoke(broker);

@@ -27,6 +27,7 @@ import java.rmi.server.UnicastRemoteObject;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.rmi.ssl.SslRMIClientSocketFactory;
 import javax.rmi.ssl.SslRMIServerSocketFactory;
@@ -37,15 +38,19 @@ import jis.Span;
  * Remote calls that say themselves which they are: each passes a number of its own, and both ends tell it by a marker, the
  * client (type 1) before it calls, the server (type 2) in the method that is called.
  *
- * <p>Arguments: SOCKETS HOPS THREADS CALLS [virtual] [back] [broken] [time]. SOCKETS: tcp, ssl or unix. The program starts HOPS
- * further JVMs like itself: each calls the next one, the last one with "back" the client. THREADS threads make CALLS calls
- * each, and now and then one that throws; with "broken" then some that cannot be sent, and some whose server dies in them; with
- * "time" at first some to be timed: "MEAN NS".
+ * <p>Arguments: SOCKETS HOPS THREADS CALLS [virtual] [mixed] [back] [broken] [hang] [hold] [killed] [time]. SOCKETS: tcp, ssl or
+ * unix, or several with commas, of the hops in turn. The program starts HOPS further JVMs like itself, "SERVERS PID...", the last
+ * one first: each calls the next one, the last one with "back" the client. THREADS threads, with "mixed" every other one virtual, make
+ * CALLS calls each, and now and then one that throws; with "broken" then some that cannot be sent, and some whose server dies in
+ * them; with "time" at first some to be timed: "MEAN NS".
+ * "hang": in a call that is in the last JVM the first one ends itself, and the last but one is killed. "hold": the same with a call that is
+ * let go after a line, "READY" when it is there. "killed": in the end all threads call on until the last JVM has been killed meanwhile.
  * The last one has the registry, at the address "registry"; with "own", an address, each has its own there. "server SOCKETS NAME - 0" is such a last one alone; it says "PORT N". Properties: java, the command
  * that runs a JVM; sockets, a directory; port: the JVMs run already, and the registry has that port; sleep, spin: how many milliseconds
  * the last server does so in each call, which is then in a span "call" of the client's, and in the end that JVM says "WORKED pid=N calls=N
- * sleep_ns=N spin_ns=N" on the error output; wait: it makes some calls, says "SERVERS PID...", the last one first, and "READY", and goes on
- * after a line. Output, without those calls: "CALLS returned=N thrown=N broken=N unsent=N registry=N" over all JVMs, "END".
+ * sleep_ns=N spin_ns=N" on the error output; wait: it makes some calls, says "READY", and goes on after a line; untraced: hops, with
+ * commas, whose JVM gets no agent. Output, without calls that waited: "CALLS returned=N thrown=N broken=N unsent=N registry=N" over
+ * all JVMs, of "hang" "HUNG N", its calls at all hops, of "killed" "CUT N", the client's that failed for it, "END".
  */
 public final class RemoteCalls {
 	private static final int THROW_EVERY = 20;
@@ -80,6 +85,12 @@ public final class RemoteCalls {
 
 		/** Ends the JVM. */
 		void die(long number) throws RemoteException;
+
+		/** Calls back from the last one and stays there until somebody lets go. */
+		void hang(long number, Back back) throws RemoteException;
+
+		/** Lets go. */
+		void letGo(long number) throws RemoteException;
 	}
 
 	/** Unix-domain sockets that look like others. */
@@ -218,6 +229,7 @@ public final class RemoteCalls {
 
 	private static final class Link implements Chain {
 		private final Chain next;
+		private final CountDownLatch free = new CountDownLatch(1);
 
 		Link(Chain next) {
 			this.next = next;
@@ -250,6 +262,30 @@ public final class RemoteCalls {
 		public void die(long number) {
 			Jis.event(2, number);
 			Runtime.getRuntime().halt(0);
+		}
+
+		@Override
+		public void hang(long number, Back back) throws RemoteException {
+			Jis.event(2, number);
+			if (next != null) {
+				next.hang(number(), back);
+				return;
+			}
+			back.back(number());
+			try {
+				free.await();
+			} catch (InterruptedException e) {
+				throw new IllegalStateException(e);
+			}
+		}
+
+		@Override
+		public void letGo(long number) throws RemoteException {
+			Jis.event(2, number);
+			if (next != null) {
+				next.letGo(number());
+			}
+			free.countDown();
 		}
 	}
 
@@ -287,7 +323,7 @@ public final class RemoteCalls {
 		System.exit(0);
 	}
 
-	private static Process start(List<Process> all, String... args) throws IOException {
+	private static Process start(List<Process> all, boolean traced, String... args) throws IOException {
 		List<String> command = new ArrayList<>(List.of(System.getProperty("java")));
 		for (String option : java.lang.management.ManagementFactory.getRuntimeMXBean().getInputArguments()) {
 			if (!option.startsWith("-agentpath")) {
@@ -296,7 +332,11 @@ public final class RemoteCalls {
 		}
 		command.addAll(List.of("-cp", System.getProperty("java.class.path"), "RemoteCalls", "server"));
 		command.addAll(Arrays.asList(args));
-		Process p = new ProcessBuilder(command).redirectError(new File("/dev/stderr")).start();
+		ProcessBuilder builder = new ProcessBuilder(command).redirectError(new File("/dev/stderr"));
+		if (!traced) {
+			builder.environment().remove("JAVA_TOOL_OPTIONS");
+		}
+		Process p = builder.start();
 		all.add(p);
 		return p;
 	}
@@ -364,6 +404,55 @@ public final class RemoteCalls {
 		System.out.println("MEAN " + (System.nanoTime() - begun) / (calls - calls / 2));
 	}
 
+	/** A call that is in the last JVM, and its thread. */
+	private static Thread hang(Chain chain, String sockets) throws Exception {
+		CountDownLatch there = new CountDownLatch(1);
+		Back back = export(number -> {
+			Jis.event(2, number);
+			there.countDown();
+			return 1;
+		}, sockets, "hung");
+		Thread thread = new Thread(() -> {
+			try {
+				chain.hang(number(), back);
+			} catch (RemoteException e) {
+				return; // its JVM has died
+			}
+		});
+		thread.setDaemon(true);
+		thread.start();
+		there.await();
+		return thread;
+	}
+
+	/** Threads that call until the last JVM, which is killed meanwhile, is no more; how many calls failed. */
+	private static int killed(Chain chain, Back back, int threads, Process last, AtomicLong returned) throws Exception {
+		AtomicLong failed = new AtomicLong();
+		CountDownLatch begun = new CountDownLatch(threads);
+		List<Thread> all = new ArrayList<>();
+		for (int i = 0; i < threads; i++) {
+			all.add(thread(false, () -> {
+				for (boolean first = true; ; first = false) {
+					try {
+						returned.addAndGet(chain.call(number(), back));
+					} catch (RemoteException e) {
+						failed.incrementAndGet();
+						return;
+					}
+					if (first) {
+						begun.countDown();
+					}
+				}
+			}));
+		}
+		begun.await();
+		last.destroyForcibly().waitFor();
+		for (Thread t : all) {
+			t.join();
+		}
+		return failed.intValue();
+	}
+
 	private static int unsent(Chain chain) throws RemoteException {
 		int n = 0;
 		for (int i = 0; i < 3; i++) {
@@ -387,27 +476,30 @@ public final class RemoteCalls {
 		int calls = Integer.parseInt(args[3]);
 		List<Process> servers = new ArrayList<>();
 		int port = Integer.getInteger("port", 0);
+		String[] sockets = args[0].split(",");
+		List<String> untraced = Arrays.asList(System.getProperty("untraced", "").split(","));
 		for (int i = port == 0 ? hops : 0; i > 0; i--) {
-			port = port(start(servers, args[0], "s" + i, i == hops ? "-" : "s" + (i + 1), "" + port));
+			port = port(start(servers, !untraced.contains("" + i), sockets[(i - 1) % sockets.length], "s" + i,
+				i == hops ? "-" : "s" + (i + 1), "" + port));
 		}
+		StringBuilder pids = new StringBuilder("SERVERS");
+		for (Process p : servers) {
+			pids.append(' ').append(p.pid());
+		}
+		System.out.println(pids);
 		Chain chain = (Chain) LocateRegistry.getRegistry(REGISTRY, port).lookup("s1");
 		Back back = null;
 		if (more.contains("back")) {
 			back = export(number -> {
 				Jis.event(2, number);
 				return 1;
-			}, args[0], "back");
+			}, sockets[0], "back");
 		}
 		Back call = back;
 		if (Boolean.getBoolean("wait")) { // with calls, and connections, before there is an agent
 			for (int i = 0; i < 5; i++) {
 				chain.call(number(), back);
 			}
-			StringBuilder pids = new StringBuilder("SERVERS");
-			for (Process p : servers) {
-				pids.append(' ').append(p.pid());
-			}
-			System.out.println(pids);
 			Waits.ready();
 		}
 		AtomicLong returned = new AtomicLong();
@@ -418,10 +510,14 @@ public final class RemoteCalls {
 			time(chain, calls);
 		}
 		for (int i = 0; i < threads; i++) {
-			all.add(thread(more.contains("virtual"), () -> calls(chain, call, calls, expected, returned, thrown)));
+			boolean virtual = more.contains("virtual") || (more.contains("mixed") && i % 2 == 1);
+			all.add(thread(virtual, () -> calls(chain, call, calls, expected, returned, thrown)));
 		}
 		for (Thread t : all) {
 			t.join();
+		}
+		if (more.contains("killed")) {
+			System.out.println("CUT " + killed(chain, call, threads, servers.get(0), returned));
 		}
 		int unsent = 0;
 		int broken = 0;
@@ -431,6 +527,23 @@ public final class RemoteCalls {
 				chain.die(number());
 			} catch (RemoteException e) {
 				broken++;
+			}
+		}
+		if (more.contains("hold")) {
+			Thread holding = hang(chain, sockets[0]);
+			System.out.println("READY");
+			System.in.read();
+			chain.letGo(number());
+			holding.join();
+		}
+		if (more.contains("hang")) {
+			Thread hanging = hang(chain, sockets[0]);
+			try {
+				chain.die(number());
+			} catch (RemoteException e) {
+				hanging.join();
+				servers.get(hops - 2).destroyForcibly().waitFor();
+				System.out.println("HUNG " + (hops + 2));
 			}
 		}
 		System.out.println("CALLS returned=" + returned + " thrown=" + thrown + " broken=" + broken + " unsent=" + unsent
