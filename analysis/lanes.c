@@ -403,6 +403,11 @@ static unsigned long port_of(const char *name)
 	return strtoul(end, NULL, 10);
 }
 
+const char *lanes_name(const struct lanes *l, uint32_t name)
+{
+	return model_name(l->model, name);
+}
+
 /* Where a server has a port that the kernel chose, each end is named by the other's. */
 bool lanes_same_port(const struct lanes *l, uint32_t a, uint32_t b)
 {

@@ -76,6 +76,9 @@ void lanes_free(struct lanes *l);
 const struct model_info *lanes_info(const struct lanes *l);
 const struct lanes_why *lanes_why(const struct lanes *l, uint32_t why);
 
+/* model_name() of the run. */
+const char *lanes_name(const struct lanes *l, uint32_t name);
+
 /* Does a thread that is in @why send something? */
 bool lanes_sends(const struct lanes *l, const struct lanes_why *why);
 /* Can both sockets be of one connection, as far as their names tell? @a, @b: lanes_why.name. */

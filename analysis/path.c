@@ -114,6 +114,11 @@ static int tell_ready(const struct walk *w, const struct path_step *ready, uint3
 static int walk_who(struct walk *w, struct path_who who, uint64_t begin, uint64_t end,
 		    uint32_t depth);
 
+static int walk_wait(struct walk *w, struct path_who who, const struct segment *s, uint64_t begin,
+		     uint64_t end, uint32_t depth);
+static int walk_unmounted(struct walk *w, struct path_who who, const struct segment *s,
+			  uint64_t begin, uint64_t end, uint32_t depth);
+
 /* When, in [begin, end), did @who begin to wait for the lock of @s itself? @end: it did not. */
 static uint64_t joined_at(const struct walk *w, struct path_who who, const struct segment *s,
 			  uint64_t begin, uint64_t end)
@@ -130,6 +135,32 @@ static uint64_t joined_at(const struct walk *w, struct path_who who, const struc
 		if (is_wait(o->state) && o->hash == s->hash && o->why == s->why)
 			return o->begin > begin ? o->begin : begin;
 	}
+}
+
+/*
+ * Below a wait of a virtual thread that one who polls for all of them ended, at @woken: what that
+ * one waited for last. What it waited for before, and did then, was for others.
+ */
+static int walk_poller(struct walk *w, struct path_who poller, uint64_t woken, uint64_t begin,
+		       uint64_t end, uint32_t depth)
+{
+	const struct segment *last = path_polled(w, poller, begin, woken);
+	struct segment whole;
+	uint64_t until;
+	int err;
+
+	if (!last || last->begin <= begin)
+		return walk_who(w, poller, begin, end, depth);
+	whole = *last;
+	whole.begin = begin;
+	until = whole.end < end ? whole.end : end;
+	w->chain[depth] = poller;
+	if (poller.vthread == MODEL_NO_THREAD)
+		err = walk_wait(w, poller, &whole, begin, until, depth);
+	else
+		err = walk_unmounted(w, (struct path_who){MODEL_NO_THREAD, poller.vthread}, &whole,
+				     begin, until, depth);
+	return err ? err : walk_who(w, poller, until, end, depth);
 }
 
 /*
@@ -154,6 +185,8 @@ static int walk_below(struct walk *w, const struct segment *s, const struct foll
 			begin = joined;
 		}
 	}
+	if (path_is_poller(w, w->chain[depth - 1], s, f->by))
+		return walk_poller(w, f->by, f->until, begin, end, depth);
 	return walk_who(w, f->by, begin, end, depth);
 }
 

@@ -184,6 +184,56 @@ static struct follow follow_unmounted(struct walk *w, struct path_who who, const
 	return f;
 }
 
+#define SUB_POLLER "SubPoller-"
+
+bool path_is_poller(const struct walk *w, struct path_who waiter, const struct segment *s,
+		    struct path_who by)
+{
+	static const char *const names[] = {"Read-Poller", "Write-Poller", "MasterPoller",
+					    "Master-Poller"};
+	const struct model_info *info = lanes_info(w->l);
+	const struct lanes_why *why = lanes_why(w->l, s->why);
+	const struct model_thread *t;
+	uint32_t process;
+
+	if (waiter.vthread == MODEL_NO_THREAD || !is_somebody(by) ||
+	    (why->kind != MODEL_WAIT_UNMOUNTED &&
+	     (why->kind != MODEL_WAIT_PARK || why->class_name)))
+		return false;
+	process = info->vthreads[waiter.vthread].process;
+	if (by.vthread != MODEL_NO_THREAD)
+		return info->vthreads[by.vthread].process == process &&
+		       !strncmp(lanes_name(w->l, info->vthreads[by.vthread].name), SUB_POLLER,
+				strlen(SUB_POLLER));
+	t = &info->threads[by.thread];
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (t->process == process && t->entry->name && !strcmp(t->entry->name, names[i]))
+			return true;
+	}
+	return false;
+}
+
+const struct segment *path_polled(const struct walk *w, struct path_who poller, uint64_t begin,
+				  uint64_t woken)
+{
+	bool virtual = poller.vthread != MODEL_NO_THREAD;
+	uint32_t lane = virtual ? poller.vthread : poller.thread;
+	uint64_t i = virtual ? lanes_vfirst(w->l, lane, woken - 1)
+			     : lanes_first(w->l, lane, woken - 1);
+	const struct segment *s = virtual ? lanes_vat(w->l, lane, i) : lanes_at(w->l, lane, i);
+
+	if (!s || s->begin >= woken)
+		return NULL;
+	for (; s && s->end > begin; i--) {
+		if (is_wait(s->state) && s->flags & SEGMENT_WOKEN && s->end <= woken)
+			return s;
+		if (i == 0)
+			return NULL;
+		s = virtual ? lanes_vat(w->l, lane, i - 1) : lanes_at(w->l, lane, i - 1);
+	}
+	return NULL;
+}
+
 struct follow path_follow(struct walk *w, struct path_who who, const struct segment *s)
 {
 	enum model_reason_kind kind = (enum model_reason_kind)lanes_why(w->l, s->why)->kind;

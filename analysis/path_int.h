@@ -76,4 +76,19 @@ struct follow path_follow(struct walk *w, struct path_who who, const struct segm
  */
 uint64_t path_looks_end(const struct walk *w, uint32_t lane, uint64_t i);
 
+/*
+ * path_is_poller - is @s a virtual thread's wait, @waiter's, for a socket or the like, and @by one
+ * of the JDK's that poll for all of its JVM? Those are threads; by default from JDK 22 on virtual
+ * threads, and a thread for these.
+ */
+bool path_is_poller(const struct walk *w, struct path_who waiter, const struct segment *s,
+		    struct path_who by);
+
+/*
+ * The wait of @poller before it woke somebody, at @woken; NULL: it was over at @begin, or is not
+ * known.
+ */
+const struct segment *path_polled(const struct walk *w, struct path_who poller, uint64_t begin,
+				  uint64_t woken);
+
 #endif /* JIS_ANALYSIS_PATH_INT_H */

@@ -126,6 +126,7 @@ static inline void start_story_in(struct feed *f, bool virtual, const struct mod
 	if (virtual) {
 		ck_assert_int_eq(vthread_add(f->m, 0, 50, "first", 1), 0);
 		ck_assert_int_eq(vthread_add(f->m, 0, 51, "second", 1), 0);
+		ck_assert_int_eq(vthread_add(f->m, 0, 52, "SubPoller-0", 1), 0);
 	}
 	f->sinks[f->nr_sinks++] = lanes_sink(lanes, f->m);
 	ck_assert_int_eq(model_begin(f->m, f->sinks, f->nr_sinks), 0);

@@ -177,6 +177,110 @@ START_TEST(an_unmounted_wait_for_a_monitor_has_an_owner)
 }
 END_TEST
 
+/* Something comes for @tid on CPU @cpu on top of a write of @sender; it runs there at once. */
+static void poller_gets(struct feed *f, uint64_t t, uint32_t cpu, uint32_t tid, uint32_t sender)
+{
+	FEED(f, sender == 100 ? 0 : 1, t - 1, syscall_io, .tid = sender, .nr = nr("write"),
+	     .fd = -1);
+	FEED(f, sender == 100 ? 0 : 1, t, sched_waking, .tid = tid, .waker_tid = sender,
+	     .context = JIS_WAKER_SOFTIRQ);
+	FEED(f, cpu, t, sched_wakeup, .tid = tid);
+	comes(f, cpu, t, tid);
+	FEED(f, sender == 100 ? 0 : 1, t + 1, syscall_exit, .tid = sender, .nr = nr("write"));
+}
+
+/* 50 parks on the carrier 104 from 22 on. */
+static void parks_for_a_poller(struct feed *f)
+{
+	comes(f, 0, 0, 100);
+	comes(f, 1, 0, 101);
+	feed_switch(f, 2, 0, 0, R, 104);
+	writes(f, 10, 104);
+	FEED(f, SLOT, 10, vthread_mount, .java_tid = 50);
+	FEED(f, SLOT, 20, park_begin, .java_tid = 50);
+	FEED(f, SLOT, 22, vthread_unmount, .java_tid = 50);
+}
+
+/* 50 waits for what 101 sends it at 60; what 100 sends at 40 is for another. */
+START_TEST(what_a_poller_polled_before_was_for_others)
+{
+	struct feed *f = begin_in(all);
+
+	feed_thread(f, 106, 100, ALIVE, ALIVE, "Read-Poller");
+	start_story(f, true);
+	java_starts(f, 0, 16, 106, 0);
+	comes(f, 3, 1, 106);
+	parks_for_a_poller(f);
+	leaves(f, 3, 23, 106, S, "epoll_wait", 4, 2);
+	poller_gets(f, 40, 3, 106, 100);
+	leaves(f, 3, 44, 106, S, "epoll_wait", 4, 2);
+	poller_gets(f, 60, 3, 106, 101);
+	writes(f, 62, 106);
+	FEED(f, SLOT, 62, unpark, .java_tid = 16, .target_java_tid = 50);
+	writes(f, 66, 104);
+	FEED(f, SLOT, 66, vthread_mount, .java_tid = 50);
+	FEED(f, SLOT, 67, park_end, .java_tid = 50);
+	feed_end(f);
+	path_is_of(f, (struct path_who){MODEL_NO_THREAD, lanes_vthread(lanes, 0, 50)}, 12, 80, 16,
+		   "V50 run 12-22, V50 sleep:park 22-62 <- T106, "
+		   ".T106 sleep:poll 22-60 <sender T101, ..T101 run 22-59, ..T101 run 59-60, "
+		   ".T106 run 60-62, V50 ready 62-66, V50 run 66-80");
+	/* Which wait was the last one is no question of what is asked for. */
+	path_is_of(f, (struct path_who){MODEL_NO_THREAD, lanes_vthread(lanes, 0, 50)}, 30, 50, 16,
+		   "V50 sleep:park 30-50 <- T106, .T106 sleep:poll 30-50 <sender T101, "
+		   "..T101 run 30-50");
+	path_is_of(f, (struct path_who){MODEL_NO_THREAD, lanes_vthread(lanes, 0, 50)}, 61, 64, 16,
+		   "V50 sleep:park 61-62 <- T106, .T106 run 61-62, V50 ready 62-64");
+	story_ends(f);
+}
+END_TEST
+
+/* From JDK 22 on a virtual thread polls, and the master for that one. */
+START_TEST(a_virtual_poller_has_a_master)
+{
+	struct feed *f = begin_in(all);
+
+	feed_thread(f, 106, 100, ALIVE, ALIVE, "MasterPoller");
+	start_story(f, true);
+	java_starts(f, 0, 16, 106, 0);
+	comes(f, 3, 1, 106);
+	parks_for_a_poller(f);
+	writes(f, 24, 104);
+	FEED(f, SLOT, 24, vthread_mount, .java_tid = 52);
+	FEED(f, SLOT, 25, park_begin, .java_tid = 52);
+	FEED(f, SLOT, 26, vthread_unmount, .java_tid = 52);
+	leaves(f, 3, 27, 106, S, "epoll_wait", 4, 2);
+	poller_gets(f, 40, 3, 106, 100);
+	writes(f, 41, 106);
+	FEED(f, SLOT, 41, unpark, .java_tid = 16, .target_java_tid = 52);
+	leaves(f, 3, 42, 106, S, "epoll_wait", 4, 2);
+	writes(f, 43, 104);
+	FEED(f, SLOT, 43, vthread_mount, .java_tid = 52);
+	FEED(f, SLOT, 44, park_end, .java_tid = 52);
+	FEED(f, SLOT, 45, park_begin, .java_tid = 52);
+	FEED(f, SLOT, 46, vthread_unmount, .java_tid = 52);
+	poller_gets(f, 60, 3, 106, 101);
+	writes(f, 62, 106);
+	FEED(f, SLOT, 62, unpark, .java_tid = 16, .target_java_tid = 52);
+	writes(f, 64, 104);
+	FEED(f, SLOT, 64, vthread_mount, .java_tid = 52);
+	FEED(f, SLOT, 65, park_end, .java_tid = 52);
+	FEED(f, SLOT, 66, unpark, .java_tid = 52, .target_java_tid = 50);
+	FEED(f, SLOT, 67, park_begin, .java_tid = 52);
+	FEED(f, SLOT, 68, vthread_unmount, .java_tid = 52);
+	writes(f, 70, 104);
+	FEED(f, SLOT, 70, vthread_mount, .java_tid = 50);
+	FEED(f, SLOT, 71, park_end, .java_tid = 50);
+	feed_end(f);
+	path_is_of(f, (struct path_who){MODEL_NO_THREAD, lanes_vthread(lanes, 0, 50)}, 12, 80, 16,
+		   "V50 run 12-22, V50 sleep:park 22-66 <- V52, "
+		   ".V52 sleep:park 22-62 <- T106, ..T106 sleep:poll 22-60 <sender T101, "
+		   "...T101 run 22-59, ...T101 run 59-60, ..T106 run 60-62, "
+		   ".V52 ready 62-64, .V52 run 64-66, V50 ready 66-70, V50 run 70-80");
+	story_ends(f);
+}
+END_TEST
+
 START_TEST(a_carrier_wakes_for_whom_it_carries)
 {
 	struct feed *f = begin_in(all);
@@ -416,6 +520,8 @@ int main(void)
 	tcase_add_test(t, a_monitor_is_released_when_the_unblocker_is_woken);
 	tcase_add_test(t, who_got_a_monitor_last_has_released_it);
 	tcase_add_test(t, an_unmounted_wait_for_a_monitor_has_an_owner);
+	tcase_add_test(t, what_a_poller_polled_before_was_for_others);
+	tcase_add_test(t, a_virtual_poller_has_a_master);
 	tcase_add_test(t, a_carrier_wakes_for_whom_it_carries);
 	tcase_add_test(t, spans_and_markers_are_found);
 	tcase_set_timeout(t, 120);
