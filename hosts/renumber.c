@@ -132,6 +132,7 @@ int renumber_event(struct renumber *r, uint32_t stream_class, uint32_t id, uint6
 	const struct event_roles *e = &roles[stream_class][id];
 	int err = 0;
 
+	pthread_once(&roles_once, roles_make);
 	for (uint32_t i = 0; i < e->nr && !err; i++) {
 		uint8_t *field = payload + e->offset[i];
 		uint64_t value;

@@ -20,7 +20,8 @@ declare -A may=(
 	[merger]="jis trace merger" [analysis]="jis analysis merger/model.h trace/manifest.h"
 	[paraver-export]="jis paraver-export merger/model.h trace/manifest.h"
 	[calltree]="jis calltree merger/model.h trace/manifest.h"
-	[cli]="jis trace libjisctl merger analysis paraver-export calltree cli"
+	[hosts]="jis hosts trace merger/model.h calltree/map64.h"
+	[cli]="jis trace libjisctl merger analysis paraver-export calltree hosts cli"
 )
 
 check_includes() {
@@ -113,7 +114,7 @@ check_man() {
 	while read -r page; do
 		mandoc -T lint -W error "$page" >/dev/null || complain "$page: mandoc finds errors"
 	done < <(tracked 'man/*.[1-8]')
-	for f in record pause resume info dump report stats export recover doctor; do
+	for f in record pause resume info dump report stats export merge recover doctor; do
 		[ -e "man/jis-$f.1" ] || complain "jis $f has no man page"
 	done
 }
