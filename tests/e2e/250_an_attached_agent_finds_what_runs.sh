@@ -4,7 +4,7 @@
 # switches on markers in code that has been compiled without them.
 . "$(dirname "$0")/lib.sh"
 
-"$JAVA" --list-modules | grep -q jdk.attach || skip "this Java has no module jdk.attach"
+"$JAVA" --list-modules | grep jdk.attach >/dev/null || skip "this Java has no module jdk.attach"
 mkfifo "$TESTDIR/in"
 # shellcheck disable=SC2016
 "$TESTPROG/poolhost" -p 4000 -o "$TESTDIR/pool" "$TESTDIR/socket" -- \

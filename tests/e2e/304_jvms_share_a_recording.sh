@@ -103,7 +103,7 @@ status=0
 wait "$joined" || status=$?
 [ "$status" = 3 ] || fail "what joined ended with 3, its jis with $status"
 wait "$host" || { cat "$TESTDIR/longer.err"; fail "jis record ended with $?"; }
-"$JIS" info "$TESTDIR/longer" | grep -qE '^[0-9]+ +afterwards ' || fail "what was done after the command's end is not recorded"
+"$JIS" info "$TESTDIR/longer" | grep -E '^[0-9]+ +afterwards ' >/dev/null || fail "what was done after the command's end is not recorded"
 
 # A name outlives its recorder; a process that runs can have one.
 sleep 300 &
@@ -117,7 +117,7 @@ kill "$sleeper"
 expect_status 1 "$JIS" record --join "$TESTDIR/killed" -- true
 expect_says "the recorder there was killed"
 "$JIS" recover -q "$TESTDIR/killed" || fail "jis recover"
-"$JIS" info "$TESTDIR/killed" | grep -qE "^$sleeper +k1 " || fail "the name is not recovered"
+"$JIS" info "$TESTDIR/killed" | grep -E "^$sleeper +k1 " >/dev/null || fail "the name is not recovered"
 
 # Recorders that know nothing of it: they refuse the command, or requests of this length.
 for answer in refuse nothing; do

@@ -61,7 +61,7 @@ ends = [l[e] for l in json.load(open(d + "/rmi"))["lines"] for e in ("client", "
 expect("ends of calls", {e["pid"]: e["name"] for e in ends}, names)
 sys.exit(wrong > 0)
 PY
-"$JIS" info --process s2 "$TESTDIR/trace" | grep -qE "^$second +s2 " || fail "info --process s2"
+"$JIS" info --process s2 "$TESTDIR/trace" | grep -E "^$second +s2 " >/dev/null || fail "info --process s2"
 
 # A name outlives its recorder.
 "$JAVA" -cp "$CLASSES" Silence "$TESTDIR/never" 0 >"$TESTDIR/out" 2>"$TESTDIR/err" &
@@ -75,4 +75,4 @@ kill -KILL "$host"
 wait "$host" 2>/dev/null || true
 kill "$jvm"
 "$JIS" recover -q "$TESTDIR/killed" || fail "jis recover"
-"$JIS" info "$TESTDIR/killed" | grep -qE "^$jvm +k1 " || fail "the name is not recovered"
+"$JIS" info "$TESTDIR/killed" | grep -E "^$jvm +k1 " >/dev/null || fail "the name is not recovered"

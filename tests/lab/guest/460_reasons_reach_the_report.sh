@@ -65,7 +65,7 @@ fi
 
 # the events asked for
 "$JIS" record -q --no-agent --backend kmod --events signal,irq -o events -- "$reason" signals 20 >events.out || fail "record"
-"$JIS" info events | grep -q 'events *signal\|events *irq' || fail "info: $("$JIS" info events)"
+"$JIS" info events | grep 'events *signal\|events *irq' >/dev/null || fail "info: $("$JIS" info events)"
 n=$("$JIS" dump events | grep -c ' signal_deliver .*signal=10\| signal_deliver.*signal *= *10')
 [ "$n" = 20 ] || fail "$n signals in the dump: $("$JIS" dump events | grep signal | head -n 3)"
 for e in thread_attributes cgroup_name cgroup_attach; do

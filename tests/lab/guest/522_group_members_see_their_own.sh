@@ -65,7 +65,7 @@ ok "jis record"
 cp "$(command -v sleep)" "$LAB_TMP/own/rootsleep"
 chown 0:0 "$LAB_TMP/own/rootsleep"
 chmod 4755 "$LAB_TMP/own/rootsleep"
-mount | grep -q "on $LAB_TMP .*nosuid" && skip "no set-user-ID programs here"
+mount | grep "on $LAB_TMP .*nosuid" >/dev/null && skip "no set-user-ID programs here"
 for who in member root; do
 	"${member[@]}" "$rights" suid "$LAB_TMP/own/rootsleep" 2 >"$LAB_OUT/suid.$who" &
 	pid=$!

@@ -63,5 +63,5 @@ wait $recorder || fail "jis record: $(cat "$LAB_OUT/jis")"
 for t in $(threads_of running) $(threads_of later); do
 	[ "$(grep -c "task_rename { tid = $t, .*comm = \"begin\"" "$LAB_OUT/dump")" = 1 ] || fail "$t is not recorded"
 done
-"$JIS" info "$LAB_TMP/trace" | grep -q '^recorded of *executable alpha$' || fail "jis info does not say it: $("$JIS" info "$LAB_TMP/trace" | head)"
+"$JIS" info "$LAB_TMP/trace" | grep '^recorded of *executable alpha$' >/dev/null || fail "jis info does not say it: $("$JIS" info "$LAB_TMP/trace" | head)"
 ok "jis record --executable: running and later"
