@@ -66,8 +66,9 @@ static struct cpu *cpus;
 static struct thread_table *table;
 static uint64_t now = 1 << 20, written, random_state, made_calls;
 static uint32_t gc_number;
-static const uint8_t kernel_uuid[16] = "jis-bench-kernel", user_uuid[16] = "jis-bench-user-0",
-		     session_uuid[16] = "jis-bench-sessio";
+/* Their last bytes tell seeds apart. */
+static uint8_t kernel_uuid[16] = "jis-bench-kern--", user_uuid[16] = "jis-bench-user--",
+	       session_uuid[16] = "jis-bench-sess--";
 
 static void die(const char *what, int err)
 {
@@ -531,6 +532,7 @@ int main(int argc, char **argv)
 
 	parse(argc, argv);
 	random_state = opt.seed * 2 + 1;
+	kernel_uuid[15] = user_uuid[15] = session_uuid[15] = (uint8_t)opt.seed;
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
