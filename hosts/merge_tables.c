@@ -73,19 +73,29 @@ static int strings_append(char ***to, char *const *list, const char *whose)
 	return err;
 }
 
-/* Words that the sessions say, each once: "a, b". */
+/* Is @text one of those that @list has, with ", " between them? */
+static bool text_has(const char *list, const char *text)
+{
+	size_t n = strlen(text);
+
+	for (const char *at = strstr(list, text); at; at = strstr(at + 1, text))
+		if ((at == list || (at > list + 1 && at[-1] == ' ' && at[-2] == ',')) &&
+		    (!at[n] || at[n] == ','))
+			return true;
+	return false;
+}
+
+/* What the sessions say, each once: "a, b". */
 static int text_unite(char **to, const char *text)
 {
 	char *joined;
 
-	if (!text || (*to && !strcmp(*to, text)))
+	if (!text || (*to && text_has(*to, text)))
 		return 0;
 	if (!*to) {
 		*to = strdup(text);
 		return *to ? 0 : -ENOMEM;
 	}
-	if (strstr(*to, text))
-		return 0;
 	if (asprintf(&joined, "%s, %s", *to, text) < 0)
 		return -ENOMEM;
 	free(*to);
