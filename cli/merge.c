@@ -76,15 +76,20 @@ static int out_open(struct merging *g)
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
 {
 	(void)st;
-	if (type == FTW_DP)
-		return at->level ? rmdir(path) : 0;
-	return unlink(path);
+	if (!at->level)
+		return 0;
+	return type == FTW_DP ? rmdir(path) : unlink(path);
 }
 
-/* What was begun and is no trace. */
+/* What was begun and is no trace. The directory may be behind a link, which stays. */
 static void out_drop(struct merging *g)
 {
-	nftw(g->out, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	char *inside;
+
+	if (asprintf(&inside, "%s/.", g->out) >= 0) {
+		nftw(inside, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+		free(inside);
+	}
 	if (g->made)
 		rmdir(g->out);
 }
