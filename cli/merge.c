@@ -200,6 +200,11 @@ static int refused(const struct merging *g, uint32_t failed, enum merge_refusal 
 			"numbers: such cannot be put together",
 			path, name_of(g, 0));
 		break;
+	case MERGE_CLOCK:
+		cli_error("%s: its times are none that a clock could have: its manifest.json is "
+			  "damaged",
+			  path);
+		break;
 	default:
 		cli_error("%s: with it there are more CPUs than a trace can have (65535)", path);
 	}
@@ -243,7 +248,10 @@ static int run(struct merging *g, const char *const *paths, uint32_t nr)
 	err = hosts_merge_align(&g->merge, &options, &failed);
 	cli_progress_done();
 	if (err) {
-		cli_error("%s: %s", paths[failed], strerror(-err));
+		cli_error("%s: %s", paths[failed],
+			  err == -ERANGE ? "its clock, or its time of day, is too many years from "
+					   "the first one's"
+					 : strerror(-err));
 		return CLI_FAILED;
 	}
 	return merge_out(g);
