@@ -76,15 +76,20 @@ static int out_open(struct merging *g)
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
 {
 	(void)st;
-	if (type == FTW_DP)
-		return at->level ? rmdir(path) : 0;
-	return unlink(path);
+	if (!at->level)
+		return 0;
+	return type == FTW_DP ? rmdir(path) : unlink(path);
 }
 
-/* What was begun and is no trace. */
+/* What was begun and is no trace. The directory may be behind a link, which stays. */
 static void out_drop(struct merging *g)
 {
-	nftw(g->out, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	char *inside;
+
+	if (asprintf(&inside, "%s/.", g->out) >= 0) {
+		nftw(inside, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+		free(inside);
+	}
 	if (g->made)
 		rmdir(g->out);
 }
@@ -195,6 +200,11 @@ static int refused(const struct merging *g, uint32_t failed, enum merge_refusal 
 			"numbers: such cannot be put together",
 			path, name_of(g, 0));
 		break;
+	case MERGE_CLOCK:
+		cli_error("%s: its times are none that a clock could have: its manifest.json is "
+			  "damaged",
+			  path);
+		break;
 	default:
 		cli_error("%s: with it there are more CPUs than a trace can have (65535)", path);
 	}
@@ -238,7 +248,10 @@ static int run(struct merging *g, const char *const *paths, uint32_t nr)
 	err = hosts_merge_align(&g->merge, &options, &failed);
 	cli_progress_done();
 	if (err) {
-		cli_error("%s: %s", paths[failed], strerror(-err));
+		cli_error("%s: %s", paths[failed],
+			  err == -ERANGE ? "its clock, or its time of day, is too many years from "
+					   "the first one's"
+					 : strerror(-err));
 		return CLI_FAILED;
 	}
 	return merge_out(g);

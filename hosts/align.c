@@ -29,9 +29,9 @@ struct alignment {
 
 /* Ticks and ns ------------------------------------------------------------------------------- */
 
-static int64_t ticks_of(const struct manifest *m, int64_t ns)
+int64_t align_ticks(const struct manifest *m, int64_t ns)
 {
-	return (int64_t)m->begin + (int64_t)((__int128)ns * (int64_t)m->frequency / 1000000000);
+	return clock_bounded(m->begin + (__int128)ns * (int64_t)m->frequency / 1000000000);
 }
 
 static int64_t realtime_begin(const struct manifest *m)
@@ -50,12 +50,12 @@ int64_t tick_map_at(struct tick_map *map, int64_t ticks)
 		map->last--;
 	k = &map->knots[map->last];
 	if (map->nr < 2)
-		return k->to + (ticks - k->from);
+		return clock_bounded((__int128)k->to + ticks - k->from);
 	rise = k[1].to - k->to;
 	run = k[1].from - k->from;
-	if (rise == run)
-		return k->to + (ticks - k->from);
-	return k->to + (int64_t)((__int128)(ticks - k->from) * rise / run);
+	if (rise == run || run <= 0)
+		return clock_bounded((__int128)k->to + ticks - k->from);
+	return clock_bounded(k->to + (__int128)(ticks - k->from) * rise / run);
 }
 
 /* ns since the first session's begin, of ns since that of session @i, which is known. */
@@ -67,8 +67,8 @@ static int64_t known_ns(struct alignment *a, uint32_t i, int64_t ns)
 
 	if (s->clock == HOST_CLOCK_CALLS)
 		return clock_fit_at(&s->fit, ns);
-	ticks = tick_map_at(&s->map, ticks_of(s->manifest, ns)) - (int64_t)first->begin;
-	return (int64_t)((__int128)ticks * 1000000000 / (int64_t)first->frequency);
+	ticks = tick_map_at(&s->map, align_ticks(s->manifest, ns)) - (int64_t)first->begin;
+	return clock_bounded((__int128)ticks * 1000000000 / (int64_t)first->frequency);
 }
 
 static int knots_alloc(struct tick_map *map, uint32_t nr)
@@ -88,10 +88,10 @@ static void pair_add(struct alignment *a, const struct call_end *client,
 	a->pairs[a->nr_pairs++] = (struct pair){
 		.client = client->session,
 		.server = server->session,
-		.send = (int64_t)client->first,
-		.serve = (int64_t)server->first,
-		.answer = (int64_t)server->last,
-		.reply = (int64_t)client->last,
+		.send = clock_bounded(client->first),
+		.serve = clock_bounded(server->first),
+		.answer = clock_bounded(server->last),
+		.reply = clock_bounded(client->last),
 	};
 }
 
@@ -158,7 +158,7 @@ static size_t bounds_make(struct alignment *a, uint32_t known, uint32_t other, s
 
 static int64_t length_ns(const struct manifest *m)
 {
-	return (int64_t)((unsigned __int128)(m->end - m->begin) * 1000000000u / m->frequency);
+	return clock_bounded((__int128)(m->end - m->begin) * 1000000000 / (int64_t)m->frequency);
 }
 
 /* The tree ----------------------------------------------------------------------------------- */
@@ -214,7 +214,8 @@ static int become_same(struct alignment *a, uint32_t i, uint32_t known)
 		return -ENOMEM;
 	for (uint32_t k = 0; k < of->map.nr; k++)
 		s->map.knots[k] =
-			(struct tick_knot){of->map.knots[k].from - shift, of->map.knots[k].to};
+			(struct tick_knot){clock_bounded((__int128)of->map.knots[k].from - shift),
+					   of->map.knots[k].to};
 	s->clock = HOST_CLOCK_SAME;
 	s->parent = known;
 	return 0;
@@ -224,17 +225,21 @@ static int map_by_calls(struct alignment *a, struct aligned *s)
 {
 	const struct manifest *first = a->sessions[0].manifest;
 
-	if (knots_alloc(&s->map, s->fit.nr))
+	if (knots_alloc(&s->map, s->fit.nr + 1))
 		return -ENOMEM;
 	s->map.nr = 0;
 	for (uint32_t k = 0; k < s->fit.nr; k++) {
-		const struct tick_knot knot = {ticks_of(s->manifest, s->fit.knots[k].x),
-					       ticks_of(first, s->fit.knots[k].y)};
+		const struct tick_knot knot = {align_ticks(s->manifest, s->fit.knots[k].x),
+					       align_ticks(first, s->fit.knots[k].y)};
 
 		/* A tick may be longer than what is between them. */
 		if (!s->map.nr || s->map.knots[s->map.nr - 1].from < knot.from)
 			s->map.knots[s->map.nr++] = knot;
 	}
+	if (s->map.nr == 1) /* of no length: the rate in ticks is another one all the same */
+		s->map.knots[s->map.nr++] =
+			(struct tick_knot){align_ticks(s->manifest, s->fit.knots[0].x + 1000000000),
+					   align_ticks(first, s->fit.knots[0].y + 1000000000)};
 	return 0;
 }
 
@@ -255,14 +260,16 @@ static int become_by_realtime(struct alignment *a, uint32_t i)
 {
 	const struct manifest *first = a->sessions[0].manifest;
 	struct aligned *s = &a->sessions[i];
-	int64_t begin = realtime_begin(s->manifest) - realtime_begin(first);
+	int64_t begin =
+		clock_bounded((__int128)realtime_begin(s->manifest) - realtime_begin(first));
 	int64_t length = length_ns(s->manifest) + 1000000000;
 
 	if (knots_alloc(&s->map, 2))
 		return -ENOMEM;
-	s->map.knots[0] = (struct tick_knot){ticks_of(s->manifest, 0), ticks_of(first, begin)};
-	s->map.knots[1] =
-		(struct tick_knot){ticks_of(s->manifest, length), ticks_of(first, begin + length)};
+	s->map.knots[0] =
+		(struct tick_knot){align_ticks(s->manifest, 0), align_ticks(first, begin)};
+	s->map.knots[1] = (struct tick_knot){align_ticks(s->manifest, length),
+					     align_ticks(first, begin + length)};
 	s->clock = HOST_CLOCK_REALTIME;
 	s->parent = 0;
 	return 0;
@@ -296,13 +303,19 @@ static int grow(struct alignment *a, uint32_t *next)
 
 /* Refining ----------------------------------------------------------------------------------- */
 
+static uint64_t errors_sum(uint64_t a, uint64_t b)
+{
+	return a > CLOCK_FIT_NO_ERROR - b ? CLOCK_FIT_NO_ERROR : a + b;
+}
+
 /* Of the way from @i up to the first session, at half of the time. */
 static uint64_t error_up(const struct alignment *a, uint32_t i)
 {
 	uint64_t sum = 0;
 
 	for (; i != a->sessions[i].parent; i = a->sessions[i].parent)
-		sum += a->sessions[i].fit.nr ? a->sessions[i].fit.error_over_time : 0;
+		sum = errors_sum(sum,
+				 a->sessions[i].fit.nr ? a->sessions[i].fit.error_over_time : 0);
 	return sum;
 }
 
@@ -318,10 +331,8 @@ static void errors_refine(struct clock_fit *fit, const struct clock_fit *by, uin
 		uint64_t error = clock_fit_error(by, knot->x);
 		int64_t apart = knot->y - clock_fit_at(by, knot->x);
 
-		if (error != CLOCK_FIT_NO_ERROR)
-			error += (uint64_t)(apart < 0 ? -apart : apart);
-		if (knot->error != CLOCK_FIT_NO_ERROR)
-			knot->error += others;
+		error = errors_sum(error, (uint64_t)(apart < 0 ? -apart : apart));
+		knot->error = errors_sum(knot->error, others);
 		if (error < knot->error)
 			knot->error = error;
 	}
@@ -334,6 +345,7 @@ static int refine(struct alignment *a, uint32_t i)
 {
 	struct aligned *s = &a->sessions[i];
 	uint64_t others = 0;
+	bool any = false;
 	struct clock_fit fit;
 	size_t nr = 0;
 	int err;
@@ -341,11 +353,13 @@ static int refine(struct alignment *a, uint32_t i)
 	for (uint32_t k = 0; k < a->nr; k++) {
 		size_t more = k == i ? 0 : bounds_make(a, k, i, nr);
 
-		if (more && k != s->parent && error_up(a, k) > others)
-			others = error_up(a, k);
+		if (more && k != s->parent) {
+			any = true;
+			others = error_up(a, k) > others ? error_up(a, k) : others;
+		}
 		nr += more;
 	}
-	if (!others)
+	if (!any)
 		return 0;
 	err = clock_fit_make(&fit, a->bounds, nr, 0, length_ns(s->manifest));
 	if (err)
@@ -355,7 +369,7 @@ static int refine(struct alignment *a, uint32_t i)
 		clock_fit_fini(&fit);
 		return 0;
 	}
-	errors_refine(&fit, &s->fit, others + error_up(a, s->parent));
+	errors_refine(&fit, &s->fit, errors_sum(others, error_up(a, s->parent)));
 	clock_fit_fini(&s->fit);
 	s->fit = fit;
 	return map_by_calls(a, s);
@@ -405,8 +419,7 @@ static int edge_add(struct alignment *a, uint32_t i, uint32_t by, struct align_c
 		struct clock_knot *knot = &fit.knots[k];
 		int64_t apart = known_ns(a, i, knot->x) - knot->y;
 
-		if (knot->error != CLOCK_FIT_NO_ERROR)
-			knot->error += (uint64_t)(apart < 0 ? -apart : apart);
+		knot->error = errors_sum(knot->error, (uint64_t)(apart < 0 ? -apart : apart));
 	}
 	grown[check->nr_edges++] =
 		(struct align_edge){.a = i, .b = by, .knots = fit.knots, .nr = fit.nr};

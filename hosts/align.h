@@ -62,8 +62,11 @@ int align_sessions(struct aligned *sessions, uint32_t nr, struct call_end *ends,
 		   uint64_t thin, struct align_check *check);
 void align_fini(struct aligned *sessions, uint32_t nr, struct align_check *check);
 
-/* tick_map_at - what @ticks are of the first session's clock; may be negative. Quick for times that
- * rise. */
+/* align_ticks - the session's ticks of @ns since its begin. */
+int64_t align_ticks(const struct manifest *m, int64_t ns);
+
+/* tick_map_at - what @ticks are of the first session's clock; may be negative, and is never farther
+ * than CLOCK_FARTHEST. @ticks: up to twice that. Quick for times that rise. */
 int64_t tick_map_at(struct tick_map *map, int64_t ticks);
 
 #endif /* JIS_HOSTS_ALIGN_H */

@@ -230,6 +230,12 @@ static double line_at(const struct window *w, int64_t x)
 	return w->ahead + w->slope * (double)(x - w->x);
 }
 
+/* What the other clock says by it at @x. */
+static int64_t line_says(const struct window *w, int64_t x)
+{
+	return clock_bounded((__int128)x + w->d + llround(line_at(w, x)));
+}
+
 /* How far the true one may be from it at @x, either way. */
 static double error_at(const struct window *w, int64_t x)
 {
@@ -251,7 +257,7 @@ static void knot_add(struct clock_fit *fit, const struct window *w, int64_t x, d
 {
 	struct clock_knot *k = &fit->knots[fit->nr];
 
-	*k = (struct clock_knot){x, x + w->d + llround(line_at(w, x)), error_ns(error)};
+	*k = (struct clock_knot){x, line_says(w, x), error_ns(error)};
 	if (fit->nr && k[-1].x >= k->x)
 		return;
 	if (fit->nr && k->y < k[-1].y)
@@ -312,7 +318,7 @@ static void knot_between(struct clock_fit *fit, int64_t x, int64_t to, int64_t y
 static void join(struct clock_fit *fit, const struct window *w, const struct window *next,
 		 const struct clock_bound *bounds, int64_t begin)
 {
-	int64_t x = bounds[next->from].x, y = x + next->d + llround(line_at(next, x));
+	int64_t x = bounds[next->from].x, y = line_says(next, x);
 	double by = line_at(w, x) + (double)(w->d - next->d) - line_at(next, x);
 	double error = error_at(w, x) + error_at(next, x);
 	size_t sure = doubt_begin(next, bounds, w->from, error_at(next, x));
@@ -511,5 +517,5 @@ int64_t clock_fit_at(const struct clock_fit *fit, int64_t x)
 	k = &fit->knots[at];
 	if (at + 1 < fit->nr)
 		slope = (long double)(k[1].y - k->y) / (long double)(k[1].x - k->x);
-	return k->y + (int64_t)llroundl(slope * (long double)(x - k->x));
+	return clock_bounded((__int128)k->y + llroundl(slope * (long double)(x - k->x)));
 }

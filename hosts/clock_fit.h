@@ -18,6 +18,9 @@
 
 /* Two clocks run apart by less than this share (500 ppm, as NTP has it: RFC 5905, tolerance). */
 #define CLOCK_FIT_DRIFT 500e-6
+/* ns, or ticks: farther from its begin no moment is taken to be (73 years, of ns). What files say
+ * may be any number; sums of four of these are still numbers. */
+#define CLOCK_FARTHEST (INT64_MAX / 4)
 /* Not known: there is no bound on one side. */
 #define CLOCK_FIT_NO_ERROR UINT64_MAX
 
@@ -54,12 +57,21 @@ struct clock_fit {
 
 /**
  * clock_fit_make - the clock between @begin and @end (its own ns).
- * @bounds: sorted by this; at least one of each kind, else all errors are CLOCK_FIT_NO_ERROR.
- * Returns 0, -ENODATA (no bound at all) or -ENOMEM; free with clock_fit_fini().
+ * @bounds: none farther than CLOCK_FARTHEST; sorted by this; at least one of each kind, else all
+ * errors are CLOCK_FIT_NO_ERROR. Returns 0, -ENODATA (no bound at all) or -ENOMEM; free with
+ * clock_fit_fini().
  */
 int clock_fit_make(struct clock_fit *fit, struct clock_bound *bounds, size_t nr, int64_t begin,
 		   int64_t end);
 void clock_fit_fini(struct clock_fit *fit);
+
+/* clock_bounded - @value, or the nearest that is not too far. */
+static inline int64_t clock_bounded(__int128 value)
+{
+	if (value > CLOCK_FARTHEST)
+		return CLOCK_FARTHEST;
+	return value < -CLOCK_FARTHEST ? -CLOCK_FARTHEST : (int64_t)value;
+}
 
 /* clock_fit_error - plus or minus so many ns. */
 uint64_t clock_fit_error(const struct clock_fit *fit, int64_t x);

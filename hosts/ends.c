@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of more calls than a trace can have: UIDs that are left then are one. */
+#define THIN_MAX (1ull << 40)
+
 static uint64_t uid_hash(const struct model_uid *u)
 {
 	uint64_t h = ((uint64_t)(uint32_t)u->unique << 32 | (uint32_t)u->count) ^
@@ -36,6 +39,11 @@ static int grow(struct call_ends *e)
 	struct call_end *grown;
 
 	while (e->nr >= CALL_ENDS_MAX) {
+		/* So many with one UID are of no use. */
+		if (e->thin > THIN_MAX) {
+			e->nr = 0;
+			break;
+		}
 		e->thin *= 2;
 		e->nr = thin_out(e->ends, e->nr, e->thin);
 	}

@@ -29,6 +29,8 @@ static enum merge_refusal refusal(const struct hosts_merge *m, uint32_t i)
 			return MERGE_TWICE;
 	if (man->machine && first->machine && strcmp(man->machine, first->machine) != 0)
 		return MERGE_MACHINE;
+	if (man->end > CLOCK_FARTHEST / 2)
+		return MERGE_CLOCK;
 	return m->sessions[i].first_cpu + man->nr_cpus > CPUS_MAX ? MERGE_CPUS : MERGE_FINE;
 }
 
@@ -96,19 +98,24 @@ static int ends_read(struct hosts_merge *m, uint32_t i, const struct model_optio
 }
 
 /* No session begins before tick 0 of the merged one. */
-static void shift_make(struct hosts_merge *m)
+static int shift_make(struct hosts_merge *m, uint32_t *failed)
 {
 	int64_t least = INT64_MAX;
 
 	for (uint32_t i = 0; i < m->nr; i++) {
 		const struct manifest *man = m->sessions[i].trace->manifest;
 		int64_t begin = tick_map_at(&m->aligned[i].map, (int64_t)man->begin);
+		int64_t end = tick_map_at(&m->aligned[i].map, (int64_t)man->end);
 
+		*failed = i;
+		if (begin <= -CLOCK_FARTHEST || end >= CLOCK_FARTHEST || end < begin)
+			return -ERANGE;
 		/* A dump may be older than the begin, and what it tells of older than it. */
 		least = begin < least ? begin : least;
 	}
 	least -= (int64_t)m->sessions[0].trace->manifest->frequency;
 	m->shift = least < 0 ? -least : 0;
+	return 0;
 }
 
 int hosts_merge_align(struct hosts_merge *m, const struct model_options *options, uint32_t *failed)
@@ -125,7 +132,7 @@ int hosts_merge_align(struct hosts_merge *m, const struct model_options *options
 	if (!err)
 		err = align_sessions(m->aligned, m->nr, ends, nr, m->thin, &m->check);
 	if (!err)
-		shift_make(m);
+		err = shift_make(m, failed);
 	free(ends);
 	return err;
 }
@@ -135,7 +142,6 @@ double hosts_merge_seconds(struct hosts_merge *m, uint32_t i, int64_t ns)
 	const struct manifest *man = m->sessions[i].trace->manifest;
 	const struct manifest *first = m->sessions[0].trace->manifest;
 	struct tick_map *map = &m->aligned[i].map;
-	double ticks = (double)man->begin + (double)ns * (double)man->frequency / 1e9;
 	int64_t begin = INT64_MAX;
 
 	for (uint32_t k = 0; k < m->nr; k++) {
@@ -144,7 +150,7 @@ double hosts_merge_seconds(struct hosts_merge *m, uint32_t i, int64_t ns)
 
 		begin = at < begin ? at : begin;
 	}
-	return (double)(tick_map_at(map, (int64_t)ticks) - begin) / (double)first->frequency;
+	return (double)(tick_map_at(map, align_ticks(man, ns)) - begin) / (double)first->frequency;
 }
 
 /* Writing ------------------------------------------------------------------------------------ */
@@ -184,6 +190,30 @@ static int directory_open(int dirfd, const char *path, int *out)
 	return *out < 0 ? -errno : 0;
 }
 
+/* Why stream @in cannot be there, or NULL: its CPU would be one of the next session. */
+static const char *misplaced(const struct trace *t, const struct stream_entry *in)
+{
+	return in->stream_class == JIS_STREAM_KERNEL && in->instance >= t->manifest->nr_cpus
+		       ? "the stream is of a CPU that its host has not"
+		       : NULL;
+}
+
+/* What is written of stream @in of @t, whose entry is the last one of @to. */
+static int stream_copy(const struct trace *t, uint32_t trace, const struct stream_entry *in,
+		       struct damage_sink *sink, int dirfd, bool *written)
+{
+	const uint8_t *uuid = trace ? t->manifest->processes[trace - 1].uuid : NULL;
+	struct stream_entry *entry = &sink->to->streams[sink->to->nr_streams - 1];
+	int fd = -1, err = directory_open(dirfd, entry->path, &fd);
+
+	if (err)
+		return err;
+	err = rewrite_stream(sink->r, t->dirfd, in, uuid ? uuid : t->manifest->kernel_uuid, fd,
+			     entry, uuid ? uuid : sink->to->kernel_uuid, on_damage, sink, written);
+	close(fd);
+	return err;
+}
+
 /* Stream @k of session @i, into the entry that the table has for it. */
 static int stream_write(struct hosts_merge *m, uint32_t i, uint32_t k, struct renumber *r,
 			struct manifest *to, int dirfd, bool *written)
@@ -191,10 +221,9 @@ static int stream_write(struct hosts_merge *m, uint32_t i, uint32_t k, struct re
 	const struct trace *t = m->sessions[i].trace;
 	const struct stream_entry *in = &t->manifest->streams[k];
 	struct stream_entry *entry = &to->streams[to->nr_streams];
-	const struct process_entry *process =
-		t->streams[k].trace ? &t->manifest->processes[t->streams[k].trace - 1] : NULL;
 	struct damage_sink sink = {.m = m, .to = to, .r = r};
-	int fd = -1, err;
+	const char *why = misplaced(t, in);
+	int err;
 
 	*written = true;
 	err = tables_stream(m, i, in, entry);
@@ -202,17 +231,16 @@ static int stream_write(struct hosts_merge *m, uint32_t i, uint32_t k, struct re
 		return err;
 	to->nr_streams++;
 	sink.path = entry->path;
-	err = directory_open(dirfd, entry->path, &fd);
-	if (err)
-		return err;
-	err = rewrite_stream(r, t->dirfd, in, process ? process->uuid : t->manifest->kernel_uuid,
-			     fd, entry, process ? process->uuid : to->kernel_uuid, on_damage, &sink,
-			     written);
-	close(fd);
-	if (err && !*written && err != -ENOMEM) {
-		/* A file that cannot be read: all of it is missing, as it was. */
-		on_damage(&sink, t->manifest->begin, t->manifest->end,
-			  "the stream's file cannot be read");
+	if (!why) {
+		err = stream_copy(t, t->streams[k].trace, in, &sink, dirfd, written);
+		if (err == -EEXIST)
+			why = "another stream has its name";
+		else if (err && !*written && err != -ENOMEM)
+			why = "the stream's file cannot be read";
+	}
+	if (why) {
+		/* All of it is missing. */
+		on_damage(&sink, t->manifest->begin, t->manifest->end, why);
 		to->nr_streams--;
 		free(entry->path);
 		memset(entry, 0, sizeof(*entry));

@@ -33,6 +33,7 @@ enum merge_refusal {
 	MERGE_TWICE,   /* the same session twice */
 	MERGE_MACHINE, /* machines of different kinds: system calls have other numbers */
 	MERGE_CPUS,    /* too many in all */
+	MERGE_CLOCK,   /* its times are none that a clock could have */
 };
 
 /**
@@ -46,7 +47,8 @@ int hosts_merge_open(struct hosts_merge *m, const char *const *paths, uint32_t n
 
 /**
  * hosts_merge_align - reads all sessions for their remote calls and finds their clocks.
- * @options: progress; may be NULL. Returns 0 or -errno; @failed as above.
+ * @options: progress; may be NULL. Returns 0 or -errno (-ERANGE: its clock is too far from the
+ * first one's); @failed as above.
  */
 int hosts_merge_align(struct hosts_merge *m, const struct model_options *options, uint32_t *failed);
 

@@ -140,6 +140,16 @@ static bool lists_alloc(const struct hosts_merge *m, struct manifest *to)
 	return to->processes && to->threads && to->foreigners && to->streams && to->hosts;
 }
 
+/* The nearest there is. */
+static int64_t difference(int64_t a, int64_t b)
+{
+	int64_t d;
+
+	if (__builtin_sub_overflow(a, b, &d))
+		return b < 0 ? INT64_MAX : INT64_MIN;
+	return d;
+}
+
 struct manifest *tables_new(const struct hosts_merge *m, const char *version)
 {
 	const struct manifest *first = manifest_of(m, 0);
@@ -155,8 +165,9 @@ struct manifest *tables_new(const struct hosts_merge *m, const char *version)
 	to->clock = first->clock;
 	to->frequency = first->frequency;
 	to->base = first->base - (uint64_t)m->shift;
-	to->realtime_offset = first->realtime_offset - (int64_t)((__int128)m->shift * 1000000000 /
-								 (int64_t)first->frequency);
+	to->realtime_offset =
+		difference(first->realtime_offset, clock_bounded((__int128)m->shift * 1000000000 /
+								 (int64_t)first->frequency));
 	to->flush_ms = first->flush_ms;
 	to->begin = UINT64_MAX;
 	if (!lists_alloc(m, to) || getrandom(to->uuid, sizeof(to->uuid), 0) != sizeof(to->uuid) ||
@@ -257,7 +268,7 @@ static int64_t offset_of(const struct hosts_merge *m, uint32_t i, uint64_t begin
 {
 	const struct manifest *from = manifest_of(m, i);
 
-	return manifest_realtime(from, from->begin) - manifest_realtime(to, begin);
+	return difference(manifest_realtime(from, from->begin), manifest_realtime(to, begin));
 }
 
 static int host_add(struct hosts_merge *m, uint32_t i, struct renumber *r, struct manifest *to)
@@ -419,9 +430,7 @@ static int errors_add(struct hosts_merge *m, struct manifest *to)
 		const struct manifest *from = manifest_of(m, e->a);
 
 		for (uint32_t k = 0; k < e->nr; k++) {
-			int64_t ticks = (int64_t)from->begin +
-					(int64_t)((__int128)e->knots[k].x *
-						  (int64_t)from->frequency / 1000000000);
+			int64_t ticks = align_ticks(from, e->knots[k].x);
 			int64_t at = tick_map_at(&m->aligned[e->a].map, ticks) + m->shift;
 
 			to->host_errors[to->nr_host_errors++] =
@@ -434,13 +443,16 @@ static int errors_add(struct hosts_merge *m, struct manifest *to)
 	return 0;
 }
 
+/* Of more steps of a clock than this it is said how many they are. */
+#define STEPS_MAX 100u
+
 /* Where it is not known when a clock was set, in words. */
 static int steps_add(struct hosts_merge *m, uint32_t i, struct manifest *to)
 {
 	const struct clock_fit *fit = &m->aligned[i].fit;
 	int err = 0;
 
-	for (uint32_t k = 0; k < fit->nr_steps && !err; k++) {
+	for (uint32_t k = 0; k < fit->nr_steps && k < STEPS_MAX && !err; k++) {
 		const struct clock_step *s = &fit->steps[k];
 		char *text;
 
@@ -451,6 +463,15 @@ static int steps_add(struct hosts_merge *m, uint32_t i, struct manifest *to)
 			     fabs((double)s->by) / 1e6, (double)s->error / 1e6,
 			     s->by < 0 ? "back" : "forward", hosts_merge_seconds(m, i, s->from),
 			     hosts_merge_seconds(m, i, s->to)) < 0)
+			return -ENOMEM;
+		err = strings_add(&to->notes, text);
+	}
+	if (fit->nr_steps > STEPS_MAX && !err) {
+		char *text;
+
+		if (asprintf(&text, "%s: its clock, or that of %s, was set %u times more",
+			     to->hosts[i].session, to->hosts[to->hosts[i].parent].session,
+			     fit->nr_steps - STEPS_MAX) < 0)
 			return -ENOMEM;
 		err = strings_add(&to->notes, text);
 	}

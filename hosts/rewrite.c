@@ -134,6 +134,10 @@ int rewrite_stream(struct renumber *r, int infd, const struct stream_entry *in,
 		*written = w.written || (!err && closed);
 		err = err ? err : closed;
 	}
+	/* Those that are missing at its end. */
+	if (stream_entry_next_seq(in) && stream_entry_next_seq(in) < UINT64_MAX - w.more &&
+	    to->next_seq < stream_entry_next_seq(in) + w.more)
+		to->next_seq = stream_entry_next_seq(in) + w.more;
 	memcpy(to->stored, w.builder.stored, sizeof(to->stored));
 	stream_cursor_close(&c);
 out_builder:

@@ -191,7 +191,8 @@ static void list_compact(struct model *m, struct vthreads *v, uint32_t most)
 		if (v->all[i].v.process != NONE)
 			v->all[kept++] = v->all[i];
 	}
-	qsort(v->all, kept, sizeof(*v->all), birth_compare);
+	if (kept)
+		qsort(v->all, kept, sizeof(*v->all), birth_compare);
 	v->nr = kept;
 	kept = 0;
 	for (uint32_t i = 0; i < v->nr; i++) {

@@ -17,20 +17,28 @@ uint32_t manifest_host_of_cpu(const struct manifest *m, uint32_t cpu)
 	return 0;
 }
 
+/* The first entry of @host that is of @other or one behind it, or how many there are. */
+static uint32_t errors_from(const struct manifest *m, uint32_t host, uint32_t other)
+{
+	uint32_t low = 0, high = m->nr_host_errors;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct host_error_entry *e = &m->host_errors[middle];
+
+		if (e->host < host || (e->host == host && e->other < other))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* The entries of @host and @other: from *first on so many. */
 static uint32_t errors_of(const struct manifest *m, uint32_t host, uint32_t other, uint32_t *first)
 {
-	const struct host_error_entry *e = m->host_errors;
-	uint32_t n = 0;
-
-	*first = 0;
-	while (*first < m->nr_host_errors &&
-	       (e[*first].host < host || (e[*first].host == host && e[*first].other < other)))
-		++*first;
-	while (*first + n < m->nr_host_errors && e[*first + n].host == host &&
-	       e[*first + n].other == other)
-		n++;
-	return n;
+	*first = errors_from(m, host, other);
+	return errors_from(m, host, other + 1) - *first;
 }
 
 /* By the calls between the two, or UINT64_MAX. */
@@ -39,7 +47,7 @@ static uint64_t error_of_calls(const struct manifest *m, uint32_t host, uint32_t
 {
 	const struct host_error_entry *e;
 	uint32_t first, n = errors_of(m, host, other, &first), i = 0;
-	double share;
+	double share, error;
 
 	if (!n)
 		return UINT64_MAX;
@@ -50,7 +58,8 @@ static uint64_t error_of_calls(const struct manifest *m, uint32_t host, uint32_t
 	    e[i].error == UINT64_MAX || e[i + 1].error == UINT64_MAX)
 		return e[i].error;
 	share = (double)(ticks - e[i].ticks) / (double)(e[i + 1].ticks - e[i].ticks);
-	return (uint64_t)((double)e[i].error * (1 - share) + (double)e[i + 1].error * share + 0.5);
+	error = (double)e[i].error * (1 - share) + (double)e[i + 1].error * share + 0.5;
+	return error < 1e18 ? (uint64_t)error : UINT64_MAX;
 }
 
 /* Of @host in relation to its parent. */
@@ -96,13 +105,24 @@ static uint64_t error_of_way(const struct manifest *m, uint32_t a, uint32_t b, u
 	return sum;
 }
 
+/* Up from @host what is known by calls, or is the same clock. */
+static uint32_t root_of(const struct manifest *m, uint32_t host)
+{
+	for (uint32_t n = 0; n < m->nr_hosts && (m->hosts[host].clock == HOST_CLOCK_SAME ||
+						 m->hosts[host].clock == HOST_CLOCK_CALLS);
+	     n++)
+		host = m->hosts[host].parent;
+	return host;
+}
+
 uint64_t manifest_host_error(const struct manifest *m, uint32_t a, uint32_t b, uint64_t ticks)
 {
 	uint64_t calls, way;
 
 	if (a >= m->nr_hosts || b >= m->nr_hosts || a == b)
 		return 0;
-	if (m->hosts[a].clock == HOST_CLOCK_REALTIME || m->hosts[b].clock == HOST_CLOCK_REALTIME)
+	/* One of them has its time of day, or what they hang on. */
+	if (root_of(m, a) != root_of(m, b))
 		return UINT64_MAX;
 	calls = error_of_calls(m, a, b, ticks);
 	if (calls == UINT64_MAX)

@@ -115,6 +115,27 @@ python3 "$CHECKERS/fake_clock.py" "$TESTDIR/alone" delta 5 0
 expect_status 0 "$JIS" merge "$TESTDIR/a" "$TESTDIR/alone" -o "$TESTDIR/two"
 expect_says "no remote call leads to another session"
 
+# What is missing at the end of a stream is missing still; so is a stream of a CPU that its host has not.
+cp -a "$TESTDIR/b" "$TESTDIR/b.cut"
+python3 - "$TESTDIR/b.cut" <<'PY'
+import json, os, struct, sys
+path = sys.argv[1] + "/kernel/cpu-0"
+data, at = open(path, "rb").read(), 0
+while at < len(data):
+    last, at = at, at + struct.unpack_from("<Q", data, at + 56)[0] // 8
+os.truncate(path, last)
+name = sys.argv[1] + "/manifest.json"
+m = json.load(open(name))
+for s in m["streams"]:
+    if s["path"] == "kernel/recorder":
+        s["class"], s["instance"] = 0, m["cpus"]
+json.dump(m, open(name, "w"))
+PY
+expect_status 0 "$JIS" merge "$TESTDIR/a" "$TESTDIR/b.cut" -o "$TESTDIR/cut"
+"$JIS" info "$TESTDIR/cut" >"$TESTDIR/cut.info" || true
+grep -E "^kernel/cpu-$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["cpus"])' "$TESTDIR/a/manifest.json") .*packets are missing" "$TESTDIR/cut.info" >"$TESTDIR/said" || { cat "$TESTDIR/cut.info"; fail "what is missing at the end"; }
+grep "a CPU that its host has not" "$TESTDIR/cut.info" >"$TESTDIR/said" || { cat "$TESTDIR/cut.info"; fail "a stream of no CPU"; }
+
 # What cannot be put together.
 expect_status 1 "$JIS" merge "$TESTDIR/a" "$TESTDIR/same" -o "$TESTDIR/x"
 expect_says "is made of several sessions itself"

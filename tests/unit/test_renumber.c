@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hosts/ends.h"
 #include "hosts/renumber.h"
 
 static struct map64 cgroups;
@@ -110,6 +111,47 @@ START_TEST(what_a_process_says_of_its_threads_stays)
 }
 END_TEST
 
+START_TEST(times_that_no_clock_has_do_no_harm)
+{
+	struct tick_knot far[] = {{-CLOCK_FARTHEST, CLOCK_FARTHEST},
+				  {-CLOCK_FARTHEST, -CLOCK_FARTHEST},
+				  {CLOCK_FARTHEST, CLOCK_FARTHEST}};
+	struct tick_map odd = {.knots = far, .nr = 3};
+	const int64_t times[] = {0, 1, -1, CLOCK_FARTHEST, -CLOCK_FARTHEST, INT64_MAX / 2};
+	struct manifest m = {.begin = UINT64_MAX, .frequency = 999999999999u};
+
+	for (uint32_t nr = 1; nr <= 3; nr++) {
+		for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+			int64_t at;
+
+			odd.nr = nr;
+			odd.last = 0;
+			at = tick_map_at(&odd, times[i]);
+			ck_assert(at >= -CLOCK_FARTHEST && at <= CLOCK_FARTHEST);
+		}
+	}
+	ck_assert(align_ticks(&m, CLOCK_FARTHEST) == CLOCK_FARTHEST);
+	m.begin = 0;
+	ck_assert(align_ticks(&m, -CLOCK_FARTHEST) == -CLOCK_FARTHEST);
+}
+END_TEST
+
+/* More than are kept, all of one UID, of which the hash is 0. */
+START_TEST(ends_of_one_uid_do_no_harm)
+{
+	struct model_remote_call call = {.uid = {.time = 1}, .client.known = true};
+	struct call_ends ends;
+
+	call.uid.unique = (int32_t)0x9e3779b9;
+	call.uid.count = 0x7f4a7c15;
+	call_ends_init(&ends, 0);
+	for (uint32_t i = 0; i < CALL_ENDS_MAX + 2; i++)
+		ck_assert_int_eq(ends.sink.remote(ends.sink.ctx, &call), 0);
+	ck_assert(ends.nr <= CALL_ENDS_MAX);
+	call_ends_fini(&ends);
+}
+END_TEST
+
 static bool ends_in(const char *name, const char *end)
 {
 	size_t n = strlen(name), k = strlen(end);
@@ -162,6 +204,8 @@ int main(void)
 	tcase_add_test(t, times_go_by_the_hosts_clock);
 	tcase_add_test(t, what_a_process_says_of_its_threads_stays);
 	tcase_add_test(t, no_number_is_forgotten);
+	tcase_add_test(t, times_that_no_clock_has_do_no_harm);
+	tcase_add_test(t, ends_of_one_uid_do_no_harm);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
 	failed = srunner_ntests_failed(r);

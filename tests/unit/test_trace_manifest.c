@@ -288,20 +288,21 @@ START_TEST(hostile_manifests_are_refused)
 }
 END_TEST
 
-/* 0 and 3 are roots of clocks; 1 and 2 hang on 0, 4 on 2. */
+/* 0 and 3 are roots of clocks; 1 and 2 hang on 0, 4 on 2, 5 on 3. */
 START_TEST(errors_of_clocks_add_up_along_the_way)
 {
-	struct host_entry hosts[5] = {
+	struct host_entry hosts[6] = {
 		{.clock = HOST_CLOCK_REFERENCE},
 		{.clock = HOST_CLOCK_CALLS, .parent = 0},
 		{.clock = HOST_CLOCK_CALLS, .parent = 0},
 		{.clock = HOST_CLOCK_REALTIME, .parent = 0},
 		{.clock = HOST_CLOCK_SAME, .parent = 2},
+		{.clock = HOST_CLOCK_CALLS, .parent = 3},
 	};
 	struct host_error_entry errors[] = {{1, 100, 10, 0},   {1, 200, 30, 0}, {2, 100, 1000, 0},
-					    {2, 100, 2000, 0}, {3, 100, 77, 2}, {4, 100, 5, 1}};
+					    {2, 100, 2000, 0}, {4, 100, 5, 1},	{5, 100, 77, 3}};
 	struct manifest m = {.hosts = hosts,
-			     .nr_hosts = 5,
+			     .nr_hosts = 6,
 			     .host_errors = errors,
 			     .nr_host_errors = 6};
 
@@ -317,6 +318,9 @@ START_TEST(errors_of_clocks_add_up_along_the_way)
 	ck_assert_uint_eq(manifest_host_error(&m, 4, 2, 150), 0);
 	ck_assert_uint_eq(manifest_host_error(&m, 3, 1, 150), UINT64_MAX);
 	ck_assert_uint_eq(manifest_host_error(&m, 9, 1, 150), 0);
+	/* By their calls, whatever is known of them to others. */
+	ck_assert_uint_eq(manifest_host_error(&m, 3, 5, 150), 77);
+	ck_assert_uint_eq(manifest_host_error(&m, 0, 5, 150), UINT64_MAX);
 	/* In a circle. */
 	hosts[0].parent = 1;
 	ck_assert_uint_eq(manifest_host_error(&m, 1, 2, 150), UINT64_MAX);
