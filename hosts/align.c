@@ -364,7 +364,8 @@ static int refine(struct alignment *a, uint32_t i)
 	err = clock_fit_make(&fit, a->bounds, nr, 0, length_ns(s->manifest));
 	if (err)
 		return err;
-	if (fit.nr_steps > s->fit.nr_steps || fit.nr_bends > s->fit.nr_bends ||
+	/* What its parent's calls leave open, a step or a bend, the others may decide. */
+	if (fit.nr_steps + fit.nr_bends > s->fit.nr_steps + s->fit.nr_bends ||
 	    s->fit.error_over_time == CLOCK_FIT_NO_ERROR) {
 		clock_fit_fini(&fit);
 		return 0;

@@ -24,13 +24,23 @@ struct hull {
 	size_t nr;
 };
 
-/* Bounds [from, to) and the lines between them. */
-struct window {
-	size_t from, to;
+/* Bounds, and the lines that agree with all of them. */
+struct corridor {
 	int64_t x, d; /* origin */
 	struct hull lower, upper;
-	double slope_min, slope_max; /* of lines that agree with all */
-	double slope, ahead;	     /* of the one taken: ahead + slope * x */
+	double slope_min, slope_max;
+};
+
+/*
+ * Bounds [from, to) are the most from @from on that have a line. Bounds from @begin on, which the
+ * window before has too, agree with this one as well: those may be of either, and so may those from
+ * the next one's @begin on.
+ */
+struct window {
+	size_t from, to, begin;
+	struct corridor all;  /* [begin, to): the line agrees with these */
+	struct corridor sure; /* what is of this window only: how far the line may be off */
+	double slope, ahead;  /* of the line: ahead + slope * x, from all's origin */
 };
 
 /* Hulls -------------------------------------------------------------------------------------- */
@@ -59,12 +69,13 @@ static void hull_add(struct hull *h, bool upper, struct corner c)
 	h->corners[h->nr++] = c;
 }
 
-static void hulls_make(struct window *w, const struct clock_bound *bounds)
+/* Of bounds [@from, @to), of which there is one. */
+static void hulls_make(struct corridor *w, const struct clock_bound *bounds, size_t from, size_t to)
 {
 	w->lower.nr = w->upper.nr = 0;
-	w->x = bounds[w->from].x;
-	w->d = bounds[w->from].y - bounds[w->from].x;
-	for (size_t i = w->from; i < w->to; i++) {
+	w->x = bounds[from].x;
+	w->d = bounds[from].y - bounds[from].x;
+	for (size_t i = from; i < to; i++) {
 		const struct clock_bound *b = &bounds[i];
 		const struct corner c = {(double)(b->x - w->x), (double)(b->y - b->x - w->d)};
 
@@ -75,7 +86,7 @@ static void hulls_make(struct window *w, const struct clock_bound *bounds)
 /* Lines of one slope ------------------------------------------------------------------------- */
 
 /* The most that a line of @slope may be ahead at x 0; INFINITY: no bound. */
-static double most(const struct window *w, double slope)
+static double most(const struct corridor *w, double slope)
 {
 	double d = INFINITY;
 
@@ -84,7 +95,7 @@ static double most(const struct window *w, double slope)
 	return d;
 }
 
-static double least(const struct window *w, double slope)
+static double least(const struct corridor *w, double slope)
 {
 	double d = -INFINITY;
 
@@ -94,7 +105,7 @@ static double least(const struct window *w, double slope)
 }
 
 /* How wide the corridor is for lines of @slope; below 0: there is none. Concave in @slope. */
-static double width(const struct window *w, double slope)
+static double width(const struct corridor *w, double slope)
 {
 	return most(w, slope) - least(w, slope);
 }
@@ -108,7 +119,7 @@ static void narrow(double *low, double *high, double a, double b, double at_a, d
 		*high = b;
 }
 
-static double widest(const struct window *w)
+static double widest(const struct corridor *w)
 {
 	double low = -CLOCK_FIT_DRIFT, high = CLOCK_FIT_DRIFT;
 
@@ -123,7 +134,7 @@ static double widest(const struct window *w)
 }
 
 /* Where between @inside, which has lines, and @outside the last slope is that has. */
-static double slope_limit(const struct window *w, double inside, double outside)
+static double slope_limit(const struct corridor *w, double inside, double outside)
 {
 	if (width(w, outside) >= 0)
 		return outside;
@@ -140,7 +151,7 @@ static double slope_limit(const struct window *w, double inside, double outside)
 
 /* Of the lines that agree with all bounds the one that is most (@sign 1) or least (-1) ahead at @x:
  * its slope. */
-static double extreme(const struct window *w, double x, int sign)
+static double extreme(const struct corridor *w, double x, int sign)
 {
 	double low = w->slope_min, high = w->slope_max;
 
@@ -154,7 +165,7 @@ static double extreme(const struct window *w, double x, int sign)
 	return (low + high) / 2;
 }
 
-static double extreme_at(const struct window *w, double x, int sign)
+static double extreme_at(const struct corridor *w, double x, int sign)
 {
 	double slope = extreme(w, x, sign);
 
@@ -163,22 +174,24 @@ static double extreme_at(const struct window *w, double x, int sign)
 
 /* Windows ------------------------------------------------------------------------------------ */
 
-static bool agrees(struct window *w, const struct clock_bound *bounds, size_t to)
+/* Have bounds [@from, @to) a line? @scratch has room for all. */
+static bool agrees(struct corridor *scratch, const struct clock_bound *bounds, size_t from,
+		   size_t to)
 {
-	w->to = to;
-	hulls_make(w, bounds);
-	return width(w, widest(w)) >= -SLACK_NS;
+	hulls_make(scratch, bounds, from, to);
+	return width(scratch, widest(scratch)) >= -SLACK_NS;
 }
 
 /* The most bounds from w->from on that have a line: first in steps that double, then by halves. */
-static void window_extend(struct window *w, const struct clock_bound *bounds, size_t nr)
+static void window_extend(struct window *w, struct corridor *scratch,
+			  const struct clock_bound *bounds, size_t nr)
 {
 	size_t good = w->from + 1, bad = nr + 1, step = 64;
 
 	while (good < nr) {
 		size_t next = nr - good < step ? nr : good + step;
 
-		if (!agrees(w, bounds, next)) {
+		if (!agrees(scratch, bounds, w->from, next)) {
 			bad = next;
 			break;
 		}
@@ -188,62 +201,123 @@ static void window_extend(struct window *w, const struct clock_bound *bounds, si
 	while (bad <= nr && bad - good > 1) {
 		size_t middle = good + (bad - good) / 2;
 
-		if (agrees(w, bounds, middle))
+		if (agrees(scratch, bounds, w->from, middle))
 			good = middle;
 		else
 			bad = middle;
 	}
-	agrees(w, bounds, good);
+	w->to = good;
+}
+
+/* The same backwards, to @first at most: what is not of the window before only. */
+static void window_extend_back(struct window *w, struct corridor *scratch,
+			       const struct clock_bound *bounds, size_t first)
+{
+	size_t good = w->from, bad = first, step = 64;
+
+	if (agrees(scratch, bounds, first, w->to)) {
+		w->begin = first;
+		return;
+	}
+	while (good - bad > 1 && good - bad > step) {
+		if (!agrees(scratch, bounds, good - step, w->to)) {
+			bad = good - step;
+			break;
+		}
+		good -= step;
+		step *= 2;
+	}
+	while (good - bad > 1) {
+		size_t middle = bad + (good - bad) / 2;
+
+		if (agrees(scratch, bounds, middle, w->to))
+			good = middle;
+		else
+			bad = middle;
+	}
+	w->begin = good;
+}
+
+static int hull_keep(struct hull *to, const struct hull *from)
+{
+	to->nr = from->nr;
+	to->corners = malloc((from->nr + 1) * sizeof(*to->corners));
+	if (!to->corners)
+		return -ENOMEM;
+	memcpy(to->corners, from->corners, from->nr * sizeof(*to->corners));
+	return 0;
+}
+
+/* The corridor of bounds [@from, @to), with hulls of its own; none where there are none. */
+static int corridor_make(struct corridor *c, struct corridor *scratch,
+			 const struct clock_bound *bounds, size_t from, size_t to)
+{
+	double best;
+
+	scratch->lower.nr = scratch->upper.nr = 0;
+	if (from < to)
+		hulls_make(scratch, bounds, from, to);
+	c->x = scratch->x;
+	c->d = scratch->d;
+	if (hull_keep(&c->lower, &scratch->lower) || hull_keep(&c->upper, &scratch->upper))
+		return -ENOMEM;
+	best = widest(c);
+	c->slope_min = c->slope_max = best;
+	if (width(c, best) >= 0) { /* else within the slack: bounds that touch */
+		c->slope_min = slope_limit(c, best, -CLOCK_FIT_DRIFT);
+		c->slope_max = slope_limit(c, best, CLOCK_FIT_DRIFT);
+	}
+	return 0;
 }
 
 /* The mean of all lines that agree with all bounds: it does so itself. */
-static void window_line(struct window *w)
+static void window_line(struct window *window)
 {
+	struct corridor *w = &window->all;
 	double best = widest(w), sum = 0;
 
-	w->slope_min = w->slope_max = w->slope = best;
-	w->ahead = (most(w, best) + least(w, best)) / 2;
-	if (width(w, best) < 0) /* within the slack: bounds that touch */
-		return;
-	w->slope_min = slope_limit(w, best, -CLOCK_FIT_DRIFT);
-	w->slope_max = slope_limit(w, best, CLOCK_FIT_DRIFT);
+	window->slope = best;
+	window->ahead = (most(w, best) + least(w, best)) / 2;
 	if (!w->lower.nr || !w->upper.nr) {
-		w->slope = 0;
-		w->ahead = w->lower.nr ? least(w, 0) : most(w, 0);
+		window->slope = 0;
+		window->ahead = w->lower.nr ? least(w, 0) : most(w, 0);
 		return;
 	}
-	w->slope = w->ahead = 0;
+	if (width(w, best) < 0)
+		return;
+	window->slope = window->ahead = 0;
 	for (int i = 0; i <= PIECES; i++) {
 		double slope = w->slope_min + (w->slope_max - w->slope_min) * i / PIECES;
 		double share = fmax(width(w, slope), 0) + 1e-6;
 
 		sum += share;
-		w->slope += slope * share;
-		w->ahead += (most(w, slope) + least(w, slope)) / 2 * share;
+		window->slope += slope * share;
+		window->ahead += (most(w, slope) + least(w, slope)) / 2 * share;
 	}
-	w->slope /= sum;
-	w->ahead /= sum;
+	window->slope /= sum;
+	window->ahead /= sum;
 }
 
 static double line_at(const struct window *w, int64_t x)
 {
-	return w->ahead + w->slope * (double)(x - w->x);
+	return w->ahead + w->slope * (double)(x - w->all.x);
 }
 
 /* What the other clock says by it at @x. */
 static int64_t line_says(const struct window *w, int64_t x)
 {
-	return clock_bounded((__int128)x + w->d + llround(line_at(w, x)));
+	return clock_bounded((__int128)x + w->all.d + llround(line_at(w, x)));
 }
 
 /* How far the true one may be from it at @x, either way. */
 static double error_at(const struct window *w, int64_t x)
 {
-	double at = (double)(x - w->x), line = line_at(w, x);
+	const struct corridor *s = &w->sure;
+	double at = (double)(x - s->x), line = line_at(w, x) + (double)(w->all.d - s->d);
 
-	if (!w->lower.nr || !w->upper.nr)
+	if (!s->lower.nr || !s->upper.nr)
 		return INFINITY;
-	return fmax(fmax(extreme_at(w, at, 1) - line, line - extreme_at(w, at, -1)), 0) + SLACK_NS;
+	return fmax(fmax(extreme_at(s, at, 1) - line, line - extreme_at(s, at, -1)), 0) + SLACK_NS;
 }
 
 /* Knots -------------------------------------------------------------------------------------- */
@@ -276,24 +350,6 @@ static void window_knots(struct clock_fit *fit, const struct window *w, int64_t 
 	}
 }
 
-/* From which bound on, going back from the first of @next, the line of that agrees with all, give
- * or take @error. */
-static size_t doubt_begin(const struct window *next, const struct clock_bound *bounds, size_t first,
-			  double error)
-{
-	size_t i = next->from;
-
-	while (i > first) {
-		const struct clock_bound *b = &bounds[i - 1];
-		double d = (double)(b->y - b->x - next->d), line = line_at(next, b->x);
-
-		if (b->upper ? line > d + error : line < d - error)
-			break;
-		i--;
-	}
-	return i;
-}
-
 /* A knot at @x on the way from the last one to (@to, @y). */
 static void knot_between(struct clock_fit *fit, int64_t x, int64_t to, int64_t y, double error)
 {
@@ -311,62 +367,86 @@ static void knot_between(struct clock_fit *fit, int64_t x, int64_t to, int64_t y
 
 /*
  * Two windows meet: a step, or a bend where both may have been right at the same moment. Behind the
- * last bound that @next's line does not agree with, the clock goes evenly from the one line to the
- * other: all bounds there agree with both. Which of the two is right is not known from the last
- * bound on that cannot be of @next, whichever of its lines is the true one.
+ * last bound that is of @w only the clock goes evenly from the one line to the other, or from where
+ * they cross on by the other: all bounds there agree with both. Which of them is right there is not
+ * known.
  */
 static void join(struct clock_fit *fit, const struct window *w, const struct window *next,
 		 const struct clock_bound *bounds, int64_t begin)
 {
-	int64_t x = bounds[next->from].x, y = line_says(next, x);
-	double by = line_at(w, x) + (double)(w->d - next->d) - line_at(next, x);
-	double error = error_at(w, x) + error_at(next, x);
-	size_t sure = doubt_begin(next, bounds, w->from, error_at(next, x));
-	size_t last = doubt_begin(next, bounds, sure, SLACK_NS);
-	int64_t from = sure > w->from ? bounds[sure - 1].x : begin;
-	int64_t to = last > w->from ? bounds[last - 1].x : begin;
+	int64_t x = bounds[next->from].x;
+	int64_t last = next->begin > w->from ? bounds[next->begin - 1].x : begin;
+	double shift = (double)(w->all.d - next->all.d);
+	double before = line_at(w, last) + shift - line_at(next, last);
+	double by = line_at(w, x) + shift - line_at(next, x);
+	double error = error_at(w, x) + error_at(next, x), most = fmax(fabs(by), fabs(before));
 
-	window_knots(fit, w, begin, from, 0);
-	if (to > from)
-		window_knots(fit, w, from + 1, to, fabs(by));
-	knot_between(fit, to + 1, x, y, error + fabs(by));
-	knot_between(fit, x - 1, x, y, error + fabs(by));
+	window_knots(fit, w, begin, last, 0);
+	if (before * by < 0)
+		window_knots(fit, w, last + 1,
+			     last + (int64_t)((double)(x - last) * before / (before - by)), most);
+	else
+		knot_between(fit, last + 1, x, line_says(next, x), error + most);
+	knot_between(fit, x - 1, x, line_says(next, x), error + most);
 	if (fabs(by) <= error || isinf(error))
 		fit->nr_bends++;
 	else
 		fit->steps[fit->nr_steps++] =
-			(struct clock_step){from, x, llround(by), error_ns(error)};
+			(struct clock_step){last, x, llround(by), error_ns(error)};
 }
 
-static int windows_make(struct window **out, size_t *n, const struct clock_bound *bounds, size_t nr,
-			struct corner *corners)
+static struct window *window_add(struct window **windows, size_t n, size_t *room)
 {
-	struct window *windows = NULL;
-	size_t room = 0, from = 0;
+	struct window *grown = *windows;
 
-	for (*n = 0; from < nr; ++*n) {
-		struct window *w;
+	if (n == *room) {
+		*room = *room ? *room * 2 : 4;
+		grown = realloc(*windows, *room * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		*windows = grown;
+	}
+	grown[n] = (struct window){0};
+	return &grown[n];
+}
 
-		if (*n == room) {
-			room = room ? room * 2 : 4;
-			w = realloc(windows, room * sizeof(*windows));
-			if (!w) {
-				free(windows);
-				return -ENOMEM;
-			}
-			windows = w;
-		}
-		w = &windows[*n];
-		*w = (struct window){.from = from,
-				     .lower.corners = corners,
-				     .upper.corners = corners + nr};
-		window_extend(w, bounds, nr);
-		/* The next window's corners follow this one's. */
-		corners += w->lower.nr > w->upper.nr ? w->lower.nr : w->upper.nr;
+static void windows_free(struct window *windows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(windows[i].all.lower.corners);
+		free(windows[i].all.upper.corners);
+		free(windows[i].sure.lower.corners);
+		free(windows[i].sure.upper.corners);
+	}
+	free(windows);
+}
+
+static int windows_make(struct window **out, size_t *n, struct corridor *scratch,
+			const struct clock_bound *bounds, size_t nr)
+{
+	size_t room = 0;
+	int err = 0;
+
+	for (size_t from = 0; from < nr; ++*n) {
+		struct window *w = window_add(out, *n, &room);
+
+		if (!w)
+			return -ENOMEM;
+		w->from = w->begin = from;
+		window_extend(w, scratch, bounds, nr);
+		if (*n)
+			window_extend_back(w, scratch, bounds, w[-1].from);
 		from = w->to;
 	}
-	*out = windows;
-	return 0;
+	for (size_t i = 0; i < *n && !err; i++) {
+		struct window *w = &(*out)[i];
+		size_t sure = i + 1 < *n ? w[1].begin : w->to;
+
+		err = corridor_make(&w->all, scratch, bounds, w->begin, w->to);
+		if (!err)
+			err = corridor_make(&w->sure, scratch, bounds, w->from, sure);
+	}
+	return err;
 }
 
 static void fit_windows(struct clock_fit *fit, struct window *windows, size_t n,
@@ -455,44 +535,47 @@ static int fit_errors(struct clock_fit *fit, const struct clock_bound *bounds, s
 	return 0;
 }
 
+/* What the clock gains, by its longest window. */
+static double fit_drift(const struct window *windows, size_t n, const struct clock_bound *bounds)
+{
+	const struct window *w = &windows[0];
+
+	for (size_t i = 1; i < n; i++)
+		if (bounds[windows[i].to - 1].x - bounds[windows[i].from].x >
+		    bounds[w->to - 1].x - bounds[w->from].x)
+			w = &windows[i];
+	return -w->slope;
+}
+
 int clock_fit_make(struct clock_fit *fit, struct clock_bound *bounds, size_t nr, int64_t begin,
 		   int64_t end)
 {
-	struct corner *corners;
-	struct window *windows;
-	size_t n;
-	int err;
+	struct corridor scratch = {0};
+	struct window *windows = NULL;
+	size_t n = 0;
+	int err = -ENOMEM;
 
 	memset(fit, 0, sizeof(*fit));
 	if (!nr)
 		return -ENODATA;
 	qsort(bounds, nr, sizeof(*bounds), by_x);
-	/* Hulls of windows lie side by side: never more than the bounds, and one window's search.
-	 */
-	corners = malloc(2 * nr * sizeof(*corners));
-	if (!corners)
-		return -ENOMEM;
-	err = windows_make(&windows, &n, bounds, nr, corners);
-	if (err)
-		goto out;
-	fit->knots = calloc(n * (2 * PIECES + 4), sizeof(*fit->knots));
-	fit->steps = calloc(n, sizeof(*fit->steps));
-	err = fit->knots && fit->steps ? 0 : -ENOMEM;
+	scratch.lower.corners = malloc(nr * sizeof(struct corner));
+	scratch.upper.corners = malloc(nr * sizeof(struct corner));
+	if (scratch.lower.corners && scratch.upper.corners)
+		err = windows_make(&windows, &n, &scratch, bounds, nr);
+	if (!err) {
+		fit->knots = calloc(n * (2 * PIECES + 4), sizeof(*fit->knots));
+		fit->steps = calloc(n, sizeof(*fit->steps));
+		err = fit->knots && fit->steps ? 0 : -ENOMEM;
+	}
 	if (!err) {
 		fit_windows(fit, windows, n, bounds, begin, end);
+		fit->drift = fit_drift(windows, n, bounds);
 		err = fit_errors(fit, bounds, nr, begin, end);
 	}
-	if (!err && fit->nr > 1) {
-		const struct window *w = &windows[0];
-
-		for (size_t i = 1; i < n; i++)
-			if (bounds[windows[i].to - 1].x - windows[i].x > bounds[w->to - 1].x - w->x)
-				w = &windows[i];
-		fit->drift = -w->slope;
-	}
-	free(windows);
-out:
-	free(corners);
+	windows_free(windows, n);
+	free(scratch.lower.corners);
+	free(scratch.upper.corners);
 	if (err)
 		clock_fit_fini(fit);
 	return err;
