@@ -4,28 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static uint64_t home_of(const struct map64 *m, uint64_t key)
-{
-	key *= 0x9e3779b97f4a7c15ull;
-	return (key ^ key >> 32) & m->mask;
-}
-
-static struct map64_slot *slot_of(const struct map64 *m, uint64_t key)
-{
-	uint64_t i = home_of(m, key);
-
-	while (m->slots[i].key && m->slots[i].key != key)
-		i = (i + 1) & m->mask;
-	return &m->slots[i];
-}
-
-uint64_t *map64_get(const struct map64 *m, uint64_t key)
-{
-	struct map64_slot *s = m->slots ? slot_of(m, key) : NULL;
-
-	return s && s->key ? &s->value : NULL;
-}
-
 static int grow(struct map64 *m)
 {
 	struct map64 grown = {.nr = m->nr, .mask = m->slots ? m->mask * 2 + 1 : 63};
@@ -35,7 +13,7 @@ static int grow(struct map64 *m)
 		return -ENOMEM;
 	for (uint64_t i = 0; m->slots && i <= m->mask; i++)
 		if (m->slots[i].key)
-			*slot_of(&grown, m->slots[i].key) = m->slots[i];
+			*map64_slot(&grown, m->slots[i].key) = m->slots[i];
 	free(m->slots);
 	*m = grown;
 	return 0;
@@ -51,7 +29,7 @@ int map64_put(struct map64 *m, uint64_t key, uint64_t value)
 		if (err)
 			return err;
 	}
-	s = slot_of(m, key);
+	s = map64_slot(m, key);
 	m->nr += !s->key;
 	*s = (struct map64_slot){key, value};
 	return 0;
@@ -59,7 +37,7 @@ int map64_put(struct map64 *m, uint64_t key, uint64_t value)
 
 bool map64_take(struct map64 *m, uint64_t key, uint64_t *value)
 {
-	struct map64_slot *s = m->slots ? slot_of(m, key) : NULL;
+	struct map64_slot *s = m->slots ? map64_slot(m, key) : NULL;
 	uint64_t hole, i;
 
 	if (!s || !s->key)
@@ -69,7 +47,7 @@ bool map64_take(struct map64 *m, uint64_t key, uint64_t *value)
 	/* Whoever behind it is not at home may have been kept from here by it. */
 	hole = (uint64_t)(s - m->slots);
 	for (i = (hole + 1) & m->mask; m->slots[i].key; i = (i + 1) & m->mask) {
-		uint64_t home = home_of(m, m->slots[i].key);
+		uint64_t home = map64_home(m, m->slots[i].key);
 
 		if (((i - home) & m->mask) < ((i - hole) & m->mask))
 			continue;

@@ -545,6 +545,7 @@ struct calltree *calltree_new(const struct model *m, const char *prefix, bool pr
 	t->sink = (struct model_sink){.begin = on_begin,
 				      .call_begin = on_call_begin,
 				      .call_end = on_call_end,
+				      .bare_calls = true,
 				      .remote_begin = on_remote_begin,
 				      .remote_end = on_remote_end,
 				      .remote = on_remote,

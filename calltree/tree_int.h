@@ -50,7 +50,7 @@ struct tree_stat {
 	uint32_t process, method;
 	uint16_t kind;
 	uint64_t calls, parts, total, min, max;
-	double mean, squares; /* Welford: mean, and sum of squares of differences from it */
+	unsigned __int128 squares; /* sum of them */
 };
 
 struct calltree {

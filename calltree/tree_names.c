@@ -157,7 +157,6 @@ int tree_stat_add(struct calltree *t, uint32_t process, const struct jta_record 
 {
 	struct tree_stat *s = stat_get(t, process, r);
 	uint64_t time = r->end - r->begin;
-	double difference;
 
 	if (!s)
 		return -ENOMEM;
@@ -169,11 +168,18 @@ int tree_stat_add(struct calltree *t, uint32_t process, const struct jta_record 
 	s->total += time;
 	s->min = time < s->min ? time : s->min;
 	s->max = time > s->max ? time : s->max;
-	/* B. P. Welford, Note on a method for calculating corrected sums of squares, 1962 */
-	difference = (double)time - s->mean;
-	s->mean += difference / (double)(s->calls - s->parts);
-	s->squares += difference * ((double)time - s->mean);
+	s->squares += (unsigned __int128)time * time;
 	return 0;
+}
+
+/* Standard deviation of the whole ones, to the mean's 2^-31: the sums are exact, and a long double
+ * has 64 bits at least. */
+static double deviation(const struct tree_stat *s)
+{
+	long double n = (long double)(s->calls - s->parts), mean = (long double)s->total / n;
+	long double variance = (long double)s->squares / n - mean * mean;
+
+	return variance > 0 ? (double)sqrtl(variance) : 0;
 }
 
 static int by_total(const void *a, const void *b)
@@ -208,8 +214,8 @@ int tree_stats_write(const struct calltree *t)
 			"%" PRIu32 "\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
 			"\t%" PRIu64 "\t%.0f\t%.0f",
 			s->process, kinds[s->kind], s->calls, s->parts, s->total,
-			whole ? s->min : 0, s->max, s->mean,
-			whole ? sqrt(s->squares / (double)whole) : 0.0);
+			whole ? s->min : 0, s->max, whole ? (double)s->total / (double)whole : 0.0,
+			whole ? deviation(s) : 0.0);
 		tree_put_field(f, method_text(t, s->method, text));
 		putc('\n', f);
 	}

@@ -105,34 +105,51 @@ static void tell_counts(const struct calltree_counts *c)
 		cli_warn("no calls were recorded; jis record --methods and --java rmi do");
 }
 
-static int build(const char *path, const char *prefix, bool profiles, int *status)
+/* Returns 0 or -errno; *told: that has been said. */
+static int build_with(const struct model_options *options, const char *path, const char *prefix,
+		      bool profiles, int *status, bool *told)
 {
-	struct model_options options = {0};
 	const struct model_sink *sinks[1];
 	struct calltree *tree;
 	struct model *m;
-	int err;
+	int err = model_open(path, options, &m);
 
-	cli_progress_enable(&options);
-	err = model_open(path, &options, &m);
-	if (err)
-		return cli_trace_error(path, err);
+	if (err) {
+		cli_trace_error(path, err);
+		*told = true;
+		return err;
+	}
 	tree = calltree_new(m, prefix, profiles, &err);
 	if (tree) {
 		sinks[0] = calltree_sink(tree);
 		err = model_run(m, sinks, 1);
 		cli_progress_done();
 	}
-	if (err) {
-		cli_error("%s: the tree cannot be made in %s: %s%s", path, prefix, strerror(-err),
-			  err == -ENOSPC ? ": -o PREFIX, or TMPDIR, names another place" : "");
-	} else {
+	if (!err) {
 		tell_counts(calltree_counts(tree));
 		cli_warn_deep(m);
 		*status = cli_warn_losses(model_info(m)->manifest);
 	}
 	calltree_delete(tree);
 	model_close(m);
+	return err;
+}
+
+static int build(const char *path, const char *prefix, bool profiles, int *status)
+{
+	struct model_options options = {0};
+	bool told = false;
+	int err;
+
+	cli_progress_enable(&options);
+	err = build_with(&options, path, prefix, profiles, status, &told);
+	if (err == -EAGAIN) { /* records are missing, and nobody knew */
+		options.contexts = true;
+		err = build_with(&options, path, prefix, profiles, status, &told);
+	}
+	if (err && !told)
+		cli_error("%s: the tree cannot be made in %s: %s%s", path, prefix, strerror(-err),
+			  err == -ENOSPC ? ": -o PREFIX, or TMPDIR, names another place" : "");
 	return err ? CLI_FAILED : CLI_OK;
 }
 

@@ -26,10 +26,11 @@ struct callframe {
 	uint64_t number, begin;
 	uint32_t id; /* as recorded; 0: a gap, whose number and context are of what is below */
 	uint32_t method, context, flags;
+	struct values *values; /* NULL: none */
+	struct vector *own_by, *kids_by;
+	/* From here on the books' numbers: not even set where calls are told of bare. */
 	uint64_t own[MODEL_NR_CALL_TIMES], kids[MODEL_NR_CALL_TIMES];
 	uint64_t lost, calls;
-	struct vector *own_by, *kids_by;
-	struct values *values; /* NULL: none */
 };
 
 struct callstack {
@@ -42,6 +43,8 @@ struct callstack {
 };
 
 struct methods {
+	bool bare;     /* no sink wants the books, contexts or values */
+	bool contexts; /* are kept: gaps need them even then */
 	struct vector *spare;
 	struct values *spare_values;
 	uint32_t texts;	    /* of values, that no other had before */

@@ -351,6 +351,8 @@ static void callback_add(struct callbacks *c, const struct model_sink *sink, boo
 
 int model_begin(struct model *m, const struct model_sink *const *sinks, uint32_t nr_sinks)
 {
+	bool bare = true;
+
 	if (nr_sinks > MAX_SINKS || m->ran)
 		return -EINVAL;
 	m->ran = true;
@@ -381,10 +383,11 @@ int model_begin(struct model *m, const struct model_sink *const *sinks, uint32_t
 		callback_add(&m->on_remote, s, s->remote);
 		callback_add(&m->on_remote_begin, s, s->remote_begin);
 		callback_add(&m->on_remote_end, s, s->remote_end);
-		m->reasons |= s->wants_reasons || s->call_end;
+		m->reasons |= s->wants_reasons || (s->call_end && !s->bare_calls);
+		bare &= s->bare_calls || (!s->call_begin && !s->call_end);
 	}
 	if (m->on_call_begin.nr || m->on_call_end.nr)
-		return methods_init(m);
+		return methods_init(m, bare);
 	return m->error;
 }
 

@@ -5,6 +5,7 @@
  * Knows nothing of records and states.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +96,8 @@ struct callframe *frame_push(struct model *m, struct callstack *s)
 		s->frames = grown;
 		s->room = room;
 	}
-	s->frames[s->depth] = (struct callframe){0};
+	memset(&s->frames[s->depth], 0,
+	       m->methods->bare ? offsetof(struct callframe, own) : sizeof(*s->frames));
 	return &s->frames[s->depth++];
 }
 
@@ -111,6 +113,8 @@ void charge(struct model *m, struct callstack *s, enum model_call_time part,
 		return;
 	ns = t - s->cursor;
 	s->cursor = t;
+	if (m->methods->bare)
+		return;
 	f->own[part] += ns;
 	if (part != MODEL_CALL_READY && part != MODEL_CALL_BLOCKED)
 		return;
@@ -188,31 +192,34 @@ static void call_fill(const struct model *m, const struct caller *c, uint32_t at
 		      const struct callframe *f, struct model_call *out)
 {
 	const struct callframe *around = caller_of(c->s, at);
-	const struct model_context *context = model_context(m, f->context);
 	const struct life *l = c->life != NONE ? &m->lives[c->life] : NULL;
 	const struct jthread *j = c->j ? c->j : m->whys[c->life].java;
 
+	if (!m->methods->bare)
+		memset(out, 0, sizeof(*out));
 	out->number = f->number;
 	out->caller = around->number;
 	out->method = f->method;
-	out->context = f->context;
 	out->process = c->j ? c->j->process : m->threads[c->life].process;
 	out->thread = c->life;
 	out->vthread = c->j ? c->j->row : NONE;
 	out->cpu = l && l->kind == MODEL_RUNNING ? l->cpu : MODEL_NO_CPU;
 	out->java_tid = j ? j->java_tid : 0;
-	out->depth = f->context == MODEL_NO_CONTEXT || f->flags & MODEL_CALL_UNSEEN
-			     ? depth_at(c->s, at)
-			     : context->depth;
 	out->flags = f->flags;
 	if (!around->id && around->number)
 		out->flags |= MODEL_CALL_STARTED;
 	if (c->j)
 		out->flags |= MODEL_CALL_VIRTUAL;
+	out->begin = f->begin;
+	if (m->methods->bare)
+		return;
+	out->depth = f->context == MODEL_NO_CONTEXT || f->flags & MODEL_CALL_UNSEEN
+			     ? depth_at(c->s, at)
+			     : model_context(m, f->context)->depth;
 	if (f->context == MODEL_NO_CONTEXT)
 		out->flags |= flags_without_context(c->s, at, f);
+	out->context = f->context;
 	out->outer = around->id ? around->method : 0;
-	out->begin = f->begin;
 	out->values = f->values ? f->values->of : NULL;
 	out->nr_values = f->values ? f->values->nr : 0;
 }
@@ -223,7 +230,6 @@ void frame_begun(struct model *m, const struct caller *c, uint64_t t)
 
 	if (t < m->info.begin || !selected(m, c))
 		return;
-	memset(&out, 0, sizeof(out));
 	call_fill(m, c, c->s->depth - 1, callstack_top(c->s), &out);
 	if (out.cpu != MODEL_NO_CPU)
 		m->cpus[out.cpu].told = t;
@@ -244,6 +250,10 @@ static void tell_end(struct model *m, const struct caller *c, uint32_t at, struc
 		t = f->begin;
 	call_fill(m, c, at, f, &out);
 	out.end = t;
+	if (m->methods->bare) {
+		emit(m, &m->on_call_end, false, &out);
+		return;
+	}
 	memcpy(out.time, f->kids, sizeof(out.time));
 	memcpy(out.own, f->own, sizeof(out.own));
 	out.by_reason = f->kids_by ? f->kids_by->ns : NULL;
@@ -286,6 +296,11 @@ void frame_pop(struct model *m, const struct caller *c, uint64_t t)
 	uint32_t at = s->depth - 1;
 	struct callframe *f = &s->frames[at];
 
+	if (m->methods->bare) {
+		tell_end(m, c, at, f, NULL, t);
+		s->depth--;
+		return;
+	}
 	frame_sum(m, f);
 	tell_end(m, c, at, f, f->own_by, t);
 	vector_free(m, f->own_by);
@@ -308,11 +323,13 @@ static void gap_pop(struct model *m, struct callstack *s, struct callframe *carr
 {
 	struct callframe *f = callstack_top(s);
 
+	s->depth--;
+	if (m->methods->bare)
+		return;
 	carry->lost += total(f->own) + f->lost;
 	frame_sum(m, f);
 	vector_free(m, f->own_by);
 	frame_give(m, carry, f);
-	s->depth--;
 }
 
 void frames_drop(struct model *m, const struct caller *c, uint32_t down_to, uint32_t flags,
@@ -336,6 +353,8 @@ void frames_drop(struct model *m, const struct caller *c, uint32_t down_to, uint
 		f->flags |= flags;
 		frame_pop(m, c, t);
 	}
+	if (m->methods->bare)
+		return;
 	callstack_top(s)->lost += carry.lost;
 	frame_give(m, callstack_top(s), &carry);
 }
@@ -350,7 +369,12 @@ void gap_exit(struct model *m, const struct caller *c, uint32_t id, uint32_t fla
 	f.number = ++m->methods->calls;
 	f.flags = flags | MODEL_CALL_UNSEEN | (at ? MODEL_CALL_DOUBTFUL : 0);
 	f.method = id < p->room_traced ? p->traced[id] : 0;
-	f.context = context_child(m, gap->context, f.method, !at && gap->number);
+	if (m->methods->contexts)
+		f.context = context_child(m, gap->context, f.method, !at && gap->number);
+	if (m->methods->bare) {
+		tell_end(m, c, at + 1, &f, NULL, t);
+		return;
+	}
 	frame_sum(m, gap);
 	memcpy(f.kids, gap->kids, sizeof(f.kids));
 	f.kids_by = gap->kids_by;
@@ -396,6 +420,8 @@ void gap_push(struct model *m, struct callstack *s)
 	s->values = NULL;
 	if (!callstack_top(s)->id)
 		return;
+	if (!m->methods->contexts && !m->error)
+		m->error = -EAGAIN;
 	f = frame_push(m, s);
 	if (!f)
 		return;

@@ -412,7 +412,7 @@ void link_wait(struct model *m, const struct jthread *j, const struct jwait *w, 
 /* model_methods.c: calls of traced methods --------------------------------------------------- */
 
 /* A sink wants calls. */
-int methods_init(struct model *m);
+int methods_init(struct model *m, bool bare);
 void methods_fini(struct model *m);
 /* Records of class USER that tell of calls and of what is traced. */
 void method_event(struct model *m, const struct stream_cursor *c, uint64_t t);

@@ -179,9 +179,12 @@ static void call_enters(struct model *m, uint32_t life, uint32_t id, uint64_t t)
 	f->number = ++m->methods->calls;
 	f->begin = t > m->info.begin ? t : m->info.begin;
 	f->flags = (t < m->info.begin ? MODEL_CALL_CUT : 0) | (doubtful ? MODEL_CALL_DOUBTFUL : 0);
-	f->context = context_child(m, around->context, method, c.s->depth == 2 && around->number);
-	if (!doubtful)
-		context_sure(m, f->context);
+	if (m->methods->contexts) {
+		f->context = context_child(m, around->context, method,
+					   c.s->depth == 2 && around->number);
+		if (!doubtful)
+			context_sure(m, f->context);
+	}
 	if (m->on_call_begin.nr)
 		frame_begun(m, &c, t);
 }
@@ -222,7 +225,7 @@ static void value_told(struct model *m, uint32_t life, uint32_t process,
 {
 	struct caller c = caller_on(m, life, t);
 
-	if (c.s && !callstack_full(m->methods, c.s))
+	if (c.s && !m->methods->bare && !callstack_full(m->methods, c.s))
 		value_add(m, c.s, process, ev);
 }
 
@@ -423,13 +426,28 @@ static bool any_calls(const struct model *m)
 	return !m->trace;
 }
 
-int methods_init(struct model *m)
+/* Is it known that records of threads are missing? */
+static bool any_losses(const struct model *m)
+{
+	const struct manifest *man = m->info.manifest;
+
+	for (uint32_t i = 0; i < man->nr_streams; i++)
+		for (uint32_t type = 0; type < JIS_MAX_EVENT_ID; type++)
+			if (man->streams[i].stream_class == JIS_STREAM_USER &&
+			    man->streams[i].lost[type])
+				return true;
+	return !m->trace;
+}
+
+int methods_init(struct model *m, bool bare)
 {
 	if (!any_calls(m))
 		return m->error;
 	m->methods = calloc(1, sizeof(*m->methods));
 	if (!m->methods)
 		return -ENOMEM;
+	m->methods->bare = bare;
+	m->methods->contexts = !bare || m->options.contexts || any_losses(m);
 	m->methods->depth_max = MAX_CALL_DEPTH;
 	return m->error;
 }
