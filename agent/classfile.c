@@ -428,6 +428,15 @@ int jis_class_add_methodref(struct jis_class *c, const char *name, const char *m
 	return constant_add(c, TAG_METHODREF, class_index, both, 1);
 }
 
+int jis_class_add_fieldref(struct jis_class *c, const char *field, const char *descriptor)
+{
+	int name_index = jis_class_add_utf8(c, field);
+	int type_index = jis_class_add_utf8(c, descriptor);
+	int both = constant_add(c, TAG_NAME_AND_TYPE, name_index, type_index, 1);
+
+	return constant_add(c, TAG_FIELDREF, (int)c->this_class, both, 1);
+}
+
 /* A class of native methods ------------------------------------------------------------------- */
 
 #define ACC_PUBLIC_FINAL_SUPER_SYNTHETIC 0x1031u

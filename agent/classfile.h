@@ -98,6 +98,8 @@ int jis_class_add_class(struct jis_class *c, const char *name);
 int jis_class_add_integer(struct jis_class *c, int32_t value);
 int jis_class_add_methodref(struct jis_class *c, const char *name, const char *method,
 			    const char *descriptor);
+/* A Fieldref of the class itself, which finds fields of those above it, too. */
+int jis_class_add_fieldref(struct jis_class *c, const char *field, const char *descriptor);
 
 /* Calls put into methods ----------------------------------------------------------------------- */
 
@@ -128,6 +130,8 @@ enum jis_arg_kind {
 	JIS_ARG_RESULT,
 	/* First only, at LOCKED and UNLOCK: the monitor's object */
 	JIS_ARG_OBJECT,
+	/* At entry only, not of static methods nor constructors: the object in @field of `this` */
+	JIS_ARG_FIELD,
 };
 
 #define JIS_CALLS_MAX 16
@@ -136,6 +140,8 @@ enum jis_arg_kind {
 struct jis_arg {
 	enum jis_arg_kind kind;
 	int32_t value;
+	const char *field, *type; /* name and descriptor of the field, of the class or one above */
+	int hash; /* in place of the object its identity hash, an int; that of null is 0 */
 };
 
 /*
@@ -223,11 +229,12 @@ const char *jis_class_name(const struct jis_class *c, size_t *length);
 /* Hooks at method entry ---------------------------------------------------------------------- */
 
 #define JIS_HOOK_LOCALS 4
+#define JIS_HOOK_MORE 4
 
 /*
  * The short form for one call: what to call at the start (or at other places) of which methods: a
- * static void method, with the parameters in the given local variables, then (numbered) an int that
- * counts up from one method to the next.
+ * static void method, with the parameters in the given local variables, then what else is passed,
+ * then (numbered) an int that counts up from one method to the next.
  */
 struct jis_entry_hook {
 	const char *method;	/* name of the methods to change; NULL: all that have code */
@@ -238,6 +245,8 @@ struct jis_entry_hook {
 	unsigned int places; /* JIS_AT_*; 0: at entry */
 	unsigned int nr_locals;
 	uint8_t locals[JIS_HOOK_LOCALS];
+	unsigned int nr_more;
+	struct jis_arg more[JIS_HOOK_MORE];
 	int result; /* JIS_ARG_RESULT comes before them */
 	int numbered;
 	int32_t next_number; /* in: of the first method; out: of the next one */

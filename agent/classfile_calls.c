@@ -190,7 +190,7 @@ static const char *put_local(struct rewriter *rw, const struct jis_method *m, en
 static const char *put_this(struct rewriter *rw, const struct jis_method *m, enum fragment where,
 			    const struct type *wanted)
 {
-	static const struct jis_arg this_local = {JIS_ARG_LOCAL, 0};
+	static const struct jis_arg this_local = {.kind = JIS_ARG_LOCAL};
 
 	if (wanted->letter == 'L' &&
 	    (m->flags & ACC_STATIC || (where == FRAGMENT_ENTRY && method_is_constructor(m)))) {
@@ -223,36 +223,6 @@ static const char *put_object(struct rewriter *rw, const struct jis_method *m, e
 	return NULL;
 }
 
-static const char *put_arg(struct rewriter *rw, const struct jis_method *m, enum fragment where,
-			   const struct jis_call *call, unsigned int index,
-			   const struct type *wanted)
-{
-	const struct jis_arg *arg = &call->args[index];
-	struct jis_bytes *b = &rw->inserts.code[where];
-
-	switch (arg->kind) {
-	case JIS_ARG_NUMBER:
-		return wanted->letter == 'I' ? put_number(rw, b, arg->value)
-					     : "a number is no int for the probe";
-	case JIS_ARG_LOCAL:
-		return put_local(rw, m, where, arg, wanted);
-	case JIS_ARG_THIS:
-		return put_this(rw, m, where, wanted);
-	case JIS_ARG_RESULT:
-	case JIS_ARG_OBJECT:
-		if (index || !type_is_object(wanted))
-			return "that argument can only be the first, an Object";
-		if (arg->kind == JIS_ARG_OBJECT)
-			return put_object(rw, m, where);
-		jis_bytes_u1(b, where == FRAGMENT_RETURN_REFERENCE ? OP_DUP : OP_ACONST_NULL);
-		return NULL;
-	default:
-		return "there is no such argument";
-	}
-}
-
-/* Calls -------------------------------------------------------------------------------------- */
-
 static int probe_index(struct rewriter *rw, const struct jis_call *call)
 {
 	unsigned int i;
@@ -272,6 +242,93 @@ static int probe_index(struct rewriter *rw, const struct jis_call *call)
 	}
 	return index;
 }
+
+static const char *put_field(struct rewriter *rw, const struct jis_method *m, enum fragment where,
+			     const struct jis_arg *arg, const struct type *wanted)
+{
+	struct jis_bytes *b = &rw->inserts.code[where];
+	struct type type;
+	size_t at = 0;
+	int index;
+
+	if (where != FRAGMENT_ENTRY || m->flags & ACC_STATIC || method_is_constructor(m))
+		return "there is no object whose field could be passed";
+	if (!type_next(arg->type, strlen(arg->type), &at, &type) || type.letter != 'L' ||
+	    (!type_is_object(wanted) && !type_same(&type, wanted)))
+		return "a field has not the type the probe wants";
+	index = jis_class_add_fieldref(&rw->class, arg->field, arg->type);
+	if (index < 0)
+		return WHY_POOL_FULL;
+	put_load(b, 'L', 0);
+	jis_bytes_u1(b, OP_GETFIELD);
+	jis_bytes_u2(b, (unsigned int)index);
+	return NULL;
+}
+
+static const char *put_arg(struct rewriter *rw, const struct jis_method *m, enum fragment where,
+			   const struct jis_call *call, unsigned int index,
+			   const struct type *wanted);
+
+/* The identity hash of what would be passed. */
+static const char *put_hash(struct rewriter *rw, const struct jis_method *m, enum fragment where,
+			    const struct jis_call *call, unsigned int arg,
+			    const struct type *wanted)
+{
+	static const struct jis_call hash = {.class = "java/lang/System",
+					     .method = "identityHashCode",
+					     .descriptor = "(Ljava/lang/Object;)I"};
+	static const struct type object = {'L', "java/lang/Object", 16};
+	struct jis_call plain = *call;
+	const char *why;
+	int index;
+
+	if (wanted->letter != 'I')
+		return "a hash is no int for the probe";
+	plain.args[arg].hash = 0;
+	why = put_arg(rw, m, where, &plain, arg, &object);
+	if (why)
+		return why;
+	index = probe_index(rw, &hash);
+	if (index < 0)
+		return WHY_POOL_FULL;
+	jis_bytes_u1(&rw->inserts.code[where], OP_INVOKESTATIC);
+	jis_bytes_u2(&rw->inserts.code[where], (unsigned int)index);
+	return NULL;
+}
+
+static const char *put_arg(struct rewriter *rw, const struct jis_method *m, enum fragment where,
+			   const struct jis_call *call, unsigned int index,
+			   const struct type *wanted)
+{
+	const struct jis_arg *arg = &call->args[index];
+	struct jis_bytes *b = &rw->inserts.code[where];
+
+	if (arg->hash)
+		return put_hash(rw, m, where, call, index, wanted);
+	switch (arg->kind) {
+	case JIS_ARG_NUMBER:
+		return wanted->letter == 'I' ? put_number(rw, b, arg->value)
+					     : "a number is no int for the probe";
+	case JIS_ARG_LOCAL:
+		return put_local(rw, m, where, arg, wanted);
+	case JIS_ARG_THIS:
+		return put_this(rw, m, where, wanted);
+	case JIS_ARG_FIELD:
+		return put_field(rw, m, where, arg, wanted);
+	case JIS_ARG_RESULT:
+	case JIS_ARG_OBJECT:
+		if (index || !type_is_object(wanted))
+			return "that argument can only be the first, an Object";
+		if (arg->kind == JIS_ARG_OBJECT)
+			return put_object(rw, m, where);
+		jis_bytes_u1(b, where == FRAGMENT_RETURN_REFERENCE ? OP_DUP : OP_ACONST_NULL);
+		return NULL;
+	default:
+		return "there is no such argument";
+	}
+}
+
+/* Calls -------------------------------------------------------------------------------------- */
 
 static const char *put_call(struct rewriter *rw, const struct jis_method *m, enum fragment where,
 			    const struct jis_call *call)

@@ -266,12 +266,17 @@ static unsigned int hook_choose(void *context, const struct jis_method *m, struc
 	call->descriptor = hook->probe_descriptor;
 	call->nr_args = 0;
 	if (hook->result)
-		call->args[call->nr_args++] = (struct jis_arg){JIS_ARG_RESULT, 0};
+		call->args[call->nr_args++] = (struct jis_arg){.kind = JIS_ARG_RESULT};
 	n = hook->nr_locals < JIS_HOOK_LOCALS ? hook->nr_locals : JIS_HOOK_LOCALS;
 	for (i = 0; i < n; i++)
-		call->args[call->nr_args++] = (struct jis_arg){JIS_ARG_LOCAL, hook->locals[i]};
+		call->args[call->nr_args++] =
+			(struct jis_arg){.kind = JIS_ARG_LOCAL, .value = hook->locals[i]};
+	n = hook->nr_more < JIS_HOOK_MORE ? hook->nr_more : JIS_HOOK_MORE;
+	for (i = 0; i < n; i++)
+		call->args[call->nr_args++] = hook->more[i];
 	if (hook->numbered)
-		call->args[call->nr_args++] = (struct jis_arg){JIS_ARG_NUMBER, hook->next_number++};
+		call->args[call->nr_args++] =
+			(struct jis_arg){.kind = JIS_ARG_NUMBER, .value = hook->next_number++};
 	return 1;
 }
 

@@ -29,6 +29,8 @@ struct agent_hook {
 	unsigned int places;	      /* JIS_AT_*; 0: at the start */
 	unsigned int nr_locals;	      /* its arguments: these locals of the method */
 	uint8_t locals[JIS_HOOK_LOCALS];
+	unsigned int nr_more; /* and behind them these */
+	struct jis_arg more[JIS_HOOK_MORE];
 	unsigned int vm_min, vm_max; /* versions of the JVM that have the method; 0: no bound */
 	int optional;		     /* no note where the class or the method does not exist */
 	int any_loader;		     /* the class is the program's: of whatever loader */

@@ -124,7 +124,7 @@ int hooks_define(JNIEnv *env)
 static int probe_try(JNIEnv *env, const char *name, const char *descriptor)
 {
 	jmethodID method = (*env)->GetStaticMethodID(env, probe_class, name, descriptor);
-	jvalue nothing[JIS_HOOK_LOCALS + 1];
+	jvalue nothing[JIS_HOOK_LOCALS + JIS_HOOK_MORE + 1];
 	int bound = 0;
 
 	memset(nothing, 0, sizeof(nothing));
@@ -360,11 +360,13 @@ static int hook_put(unsigned int n, const struct jis_bytes *in, struct jis_bytes
 		.probe_descriptor = h->probe_descriptor,
 		.places = h->places,
 		.nr_locals = h->nr_locals,
+		.nr_more = h->nr_more,
 		.result = h->result,
 	};
 	int methods;
 
 	memcpy(hook.locals, h->locals, sizeof(hook.locals));
+	memcpy(hook.more, h->more, sizeof(hook.more));
 	methods = jis_class_hook_entries(in->data, in->size, &hook, out);
 	if (methods > 0) {
 		table[n].hooked = methods;

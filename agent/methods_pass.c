@@ -86,7 +86,7 @@ static void call_make(struct jis_call *call, unsigned int place, const char *pro
 		.method = probe,
 		.descriptor = "(I)V",
 		.nr_args = 1,
-		.args = {{JIS_ARG_NUMBER, (int32_t)number}},
+		.args = {{.kind = JIS_ARG_NUMBER, .value = (int32_t)number}},
 	};
 }
 

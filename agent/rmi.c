@@ -22,10 +22,23 @@
 #define OBJECT_ID "Ljava/rmi/server/ObjID;"
 #define ONE "(Ljava/lang/Object;)V"
 
-/* native(this) at the start of a method of a call. */
-#define OF_CALL(name, type, native)                                                                \
+#define OF_CALL(name, type, native, arguments)                                                     \
 	.class_name = CALL, .method = name, .descriptor = type, .probe = native,                   \
-	.probe_descriptor = ONE, .nr_locals = 1, .locals = {0}
+	.probe_descriptor = arguments
+
+/* What the natives would have to ask the JVM for, each a tenth of a microsecond, is passed. */
+#define HASH_OF_LOCAL(n)                                                                           \
+	{                                                                                          \
+		.kind = JIS_ARG_LOCAL, .value = n, .hash = 1                                       \
+	}
+#define FIELD(name, descriptor)                                                                    \
+	{                                                                                          \
+		.kind = JIS_ARG_FIELD, .field = name, .type = descriptor                           \
+	}
+#define HASH_OF_FIELD(name, descriptor)                                                            \
+	{                                                                                          \
+		.kind = JIS_ARG_FIELD, .field = name, .type = descriptor, .hash = 1                \
+	}
 
 const struct agent_hook rmi_hooks[] = {
 	{.class_name = "sun/rmi/server/UnicastRef",
@@ -36,38 +49,36 @@ const struct agent_hook rmi_hooks[] = {
 	 .probe_descriptor = ONE,
 	 .nr_locals = 1,
 	 .locals = {2}},
-	{.class_name = CALL,
-	 .method = "<init>",
-	 .descriptor = "(" CONNECTION OBJECT_ID "IJ)V",
-	 .probe = "rmiCall",
-	 .probe_descriptor = "(Ljava/lang/Object;Ljava/lang/Object;IJ)V",
-	 .nr_locals = 4,
-	 .locals = {1, 2, 3, 4}},
-	{.class_name = CALL,
-	 .method = "<init>",
-	 .descriptor = "(" CONNECTION ")V",
-	 .probe = "rmiServe",
-	 .probe_descriptor = ONE,
-	 .nr_locals = 1,
-	 .locals = {1}},
-	{OF_CALL("releaseOutputStream", "()V", "rmiRelease")},
-	{OF_CALL("getInputStream", "()Ljava/io/ObjectInput;", "rmiInput")},
-	{OF_CALL("executeCall", "()V", "rmiThrown"), .places = JIS_AT_THROW},
-	{OF_CALL("done", "()V", "rmiDone")},
-	{.class_name = CALL,
-	 .method = "getResultStream",
-	 .descriptor = "(Z)Ljava/io/ObjectOutput;",
-	 .probe = "rmiResult",
-	 .probe_descriptor = "(Ljava/lang/Object;Z)V",
-	 .nr_locals = 2,
-	 .locals = {0, 1}},
+	{OF_CALL("<init>", "(" CONNECTION OBJECT_ID "IJ)V", "rmiCall",
+		 "(Ljava/lang/Object;Ljava/lang/Object;IJI)V"),
+	 .nr_locals = 4, .locals = {1, 2, 3, 4}, .nr_more = 1, .more = {HASH_OF_LOCAL(1)}},
+	{OF_CALL("<init>", "(" CONNECTION ")V", "rmiServe", "(Ljava/lang/Object;I)V"),
+	 .nr_locals = 1, .locals = {1}, .nr_more = 1, .more = {HASH_OF_LOCAL(1)}},
+	{OF_CALL("releaseOutputStream", "()V", "rmiRelease",
+		 "(Ljava/lang/Object;Ljava/lang/Object;II)V"),
+	 .nr_more = 4,
+	 .more = {FIELD("out", OUT), FIELD("conn", CONNECTION), HASH_OF_FIELD("conn", CONNECTION),
+		  HASH_OF_LOCAL(0)}},
+	{OF_CALL("getInputStream", "()Ljava/io/ObjectInput;", "rmiInput",
+		 "(Ljava/lang/Object;Ljava/lang/Object;I)V"),
+	 .nr_more = 3,
+	 .more = {FIELD("in", IN), FIELD("conn", CONNECTION), HASH_OF_FIELD("conn", CONNECTION)}},
+	{OF_CALL("executeCall", "()V", "rmiThrown", ONE), .nr_locals = 1, .locals = {0},
+	 .places = JIS_AT_THROW},
+	{OF_CALL("done", "()V", "rmiDone", "(Ljava/lang/Object;I)V"), .nr_more = 2,
+	 .more = {FIELD("in", IN), HASH_OF_LOCAL(0)}},
+	{OF_CALL("getResultStream", "(Z)Ljava/io/ObjectOutput;", "rmiResult",
+		 "(Ljava/lang/Object;Z)V"),
+	 .nr_locals = 2, .locals = {0, 1}},
 	{.class_name = "sun/rmi/server/UnicastServerRef",
 	 .method = "logCall",
 	 .descriptor = "(Ljava/rmi/Remote;Ljava/lang/Object;)V",
 	 .probe = "rmiDispatch",
 	 .probe_descriptor = "(Ljava/lang/Object;Ljava/lang/Object;)V",
-	 .nr_locals = 2,
-	 .locals = {0, 2}},
+	 .nr_locals = 1,
+	 .locals = {2},
+	 .nr_more = 1,
+	 .more = {FIELD("ref", "Lsun/rmi/transport/LiveRef;")}},
 	{.class_name = NULL},
 };
 
@@ -85,7 +96,10 @@ int rmi_enable(JNIEnv *env)
 	return threads_enable(env);
 }
 
-/* What the objects hold ---------------------------------------------------------------------- */
+/*
+ * What the objects hold. No reference is given back: the JVM takes all of them when the native
+ * returns, and asking it for that takes as long as getting them.
+ */
 
 struct uid {
 	__s32 unique;
@@ -93,7 +107,7 @@ struct uid {
 	__s32 count;
 };
 
-/* Takes the reference; all 0 where there is none. */
+/* All 0 where there is none. */
 static void uid_read(JNIEnv *env, jobject uid, struct uid *out)
 {
 	static jfieldID unique, time, count;
@@ -107,7 +121,6 @@ static void uid_read(JNIEnv *env, jobject uid, struct uid *out)
 		out->time = (*env)->GetLongField(env, uid, time);
 		out->count = (*env)->GetShortField(env, uid, count);
 	}
-	(*env)->DeleteLocalRef(env, uid);
 }
 
 /* The number of an ObjID, and its @space. */
@@ -121,64 +134,35 @@ static __s64 object_id_read(JNIEnv *env, jobject id, struct uid *space)
 	return (*env)->GetLongField(env, id, number);
 }
 
-/* The UID that a stream of the call has written or read; 0: it has none. */
+/* The UID that a call's stream has written (@field: of such streams) or read; 0: it has none. */
 static int stream_uid(JNIEnv *env, jobject stream, jfieldID *field, struct uid *out)
 {
 	jobject uid = rmi_object(env, stream, field, "ackID", UID);
-	int has = uid != NULL;
 
 	uid_read(env, uid, out);
-	return has;
-}
-
-static jobject call_out(JNIEnv *env, jobject call)
-{
-	static jfieldID field;
-
-	return rmi_object(env, call, &field, "out", OUT);
-}
-
-static jobject call_in(JNIEnv *env, jobject call)
-{
-	static jfieldID field;
-
-	return rmi_object(env, call, &field, "in", IN);
-}
-
-/* The connection of a call that has begun on it and not yet given it back. */
-static void call_connection(JNIEnv *env, jobject call, struct rmi_connection *out)
-{
-	static jfieldID field;
-	jobject connection = rmi_object(env, call, &field, "conn", CONNECTION);
-
-	rmi_connection_get(env, connection, 0, 0, out);
-	if (connection)
-		(*env)->DeleteLocalRef(env, connection);
-}
-
-static __u32 hash_of(jobject object)
-{
-	jint hash = 0;
-
-	return (*agent.jvmti)->GetObjectHashCode(agent.jvmti, object, &hash) ? 0 : (__u32)hash;
+	return uid != NULL;
 }
 
 /* The client --------------------------------------------------------------------------------- */
 
 JNIEXPORT void JNICALL PROBE(rmiInvoke)(JNIEnv *env, jclass class, jobject method);
 JNIEXPORT void JNICALL PROBE(rmiCall)(JNIEnv *env, jclass class, jobject connection, jobject id,
-				      jint operation, jlong hash);
-JNIEXPORT void JNICALL PROBE(rmiRelease)(JNIEnv *env, jclass class, jobject call);
-JNIEXPORT void JNICALL PROBE(rmiInput)(JNIEnv *env, jclass class, jobject call);
+				      jint operation, jlong hash, jint connection_hash);
+JNIEXPORT void JNICALL PROBE(rmiRelease)(JNIEnv *env, jclass class, jobject out, jobject connection,
+					 jint connection_hash, jint call_hash);
+JNIEXPORT void JNICALL PROBE(rmiInput)(JNIEnv *env, jclass class, jobject in, jobject connection,
+				       jint connection_hash);
 JNIEXPORT void JNICALL PROBE(rmiThrown)(JNIEnv *env, jclass class, jobject call);
-JNIEXPORT void JNICALL PROBE(rmiDone)(JNIEnv *env, jclass class, jobject call);
+JNIEXPORT void JNICALL PROBE(rmiDone)(JNIEnv *env, jclass class, jobject in, jint call_hash);
 
 static __u32 method_id(JNIEnv *env, jobject method)
 {
 	jmethodID id = (*env)->FromReflectedMethod(env, method);
 
+	if (id)
+		return method_place(env, id, 0, NULL);
 	exception_clear(env);
-	return id ? method_place(env, id, 0, NULL) : 0;
+	return 0;
 }
 
 JNIEXPORT void JNICALL PROBE(rmiInvoke)(JNIEnv *env, jclass class, jobject method)
@@ -194,7 +178,7 @@ JNIEXPORT void JNICALL PROBE(rmiInvoke)(JNIEnv *env, jclass class, jobject metho
 }
 
 JNIEXPORT void JNICALL PROBE(rmiCall)(JNIEnv *env, jclass class, jobject connection, jobject id,
-				      jint operation, jlong hash)
+				      jint operation, jlong hash, jint connection_hash)
 {
 	struct rmi_connection on;
 	struct current current;
@@ -203,7 +187,7 @@ JNIEXPORT void JNICALL PROBE(rmiCall)(JNIEnv *env, jclass class, jobject connect
 
 	if (!connection || !id || !enter_as(JIS_EV_rmi_call, env, &current))
 		return;
-	rmi_connection_get(env, connection, 1, 0, &on);
+	rmi_connection_begin(env, connection, connection_hash, 0, &on);
 	object = object_id_read(env, id, &space);
 	agent_write(JIS_EV_rmi_call,
 		    &(struct jis_ev_rmi_call){.java_tid = current.java_tid,
@@ -219,80 +203,55 @@ JNIEXPORT void JNICALL PROBE(rmiCall)(JNIEnv *env, jclass class, jobject connect
 	agent_leave();
 }
 
-static void send_tell(JNIEnv *env, jobject call)
-{
-	struct jis_ev_rmi_send record;
-	struct rmi_connection on;
-	struct current current;
-
-	if (!enter_as(JIS_EV_rmi_send, env, &current))
-		return;
-	call_connection(env, call, &on);
-	record = (struct jis_ev_rmi_send){current.java_tid, on.id, on.call, hash_of(call)};
-	agent_write(JIS_EV_rmi_send, &record, sizeof(record));
-	agent_leave();
-}
-
-static void answer_tell(JNIEnv *env, jobject call, const struct uid *uid)
-{
-	struct jis_ev_rmi_answer record;
-	struct rmi_connection on;
-	struct current current;
-
-	if (!enter_as(JIS_EV_rmi_answer, env, &current))
-		return;
-	call_connection(env, call, &on);
-	record = (struct jis_ev_rmi_answer){current.java_tid, on.id,	 on.call,
-					    uid->unique,      uid->time, uid->count};
-	agent_write(JIS_EV_rmi_answer, &record, sizeof(record));
-	agent_leave();
-}
-
 /* What has been written is sent: a call, or (its stream has a UID) an answer. */
-JNIEXPORT void JNICALL PROBE(rmiRelease)(JNIEnv *env, jclass class, jobject call)
+JNIEXPORT void JNICALL PROBE(rmiRelease)(JNIEnv *env, jclass class, jobject out, jobject connection,
+					 jint connection_hash, jint call_hash)
 {
 	static jfieldID field;
-	jobject out;
+	struct rmi_connection on;
+	struct current current;
 	struct uid uid;
 
-	if (!call || !agent_recording())
+	/* Without a stream it has been sent before. */
+	if (!out || !connection || !agent_enter())
 		return;
-	out = call_out(env, call);
-	if (!out)
-		return; /* it has been sent before */
-	if (stream_uid(env, out, &field, &uid))
-		answer_tell(env, call, &uid);
-	else
-		send_tell(env, call);
-	(*env)->DeleteLocalRef(env, out);
+	current_number(env, &current);
+	rmi_connection_of(env, connection, connection_hash, &on);
+	/* A client reads UIDs only. */
+	if ((!on.id || on.server) && stream_uid(env, out, &field, &uid)) {
+		const struct jis_ev_rmi_answer record = {current.java_tid, on.id,    on.call,
+							 uid.unique,	   uid.time, uid.count};
+
+		agent_write(JIS_EV_rmi_answer, &record, sizeof(record));
+	} else {
+		const struct jis_ev_rmi_send record = {current.java_tid, on.id, on.call,
+						       (__u32)call_hash};
+
+		agent_write(JIS_EV_rmi_send, &record, sizeof(record));
+	}
+	agent_leave();
 }
 
 /* The first byte is there: of an answer, or of a call, which rmi_serve has told. */
-JNIEXPORT void JNICALL PROBE(rmiInput)(JNIEnv *env, jclass class, jobject call)
+JNIEXPORT void JNICALL PROBE(rmiInput)(JNIEnv *env, jclass class, jobject in, jobject connection,
+				       jint connection_hash)
 {
 	struct jis_ev_rmi_reply record;
 	struct rmi_connection on;
 	struct current current;
-	jobject in;
 
-	if (!call || !enter_for(JIS_EV_rmi_reply))
+	if (in || !connection || !enter_for(JIS_EV_rmi_reply))
 		return;
-	in = call_in(env, call);
-	if (in) {
-		(*env)->DeleteLocalRef(env, in);
-		goto out;
+	rmi_connection_of(env, connection, connection_hash, &on);
+	if (!on.server) {
+		current_number(env, &current);
+		record = (struct jis_ev_rmi_reply){current.java_tid, on.id, on.call};
+		agent_write(JIS_EV_rmi_reply, &record, sizeof(record));
 	}
-	call_connection(env, call, &on);
-	if (on.server)
-		goto out;
-	current_number(env, &current);
-	record = (struct jis_ev_rmi_reply){current.java_tid, on.id, on.call};
-	agent_write(JIS_EV_rmi_reply, &record, sizeof(record));
-out:
 	agent_leave();
 }
 
-static void return_tell(JNIEnv *env, jobject call, jobject in, __u32 result)
+static void return_tell(JNIEnv *env, __u32 call_hash, jobject in, __u32 result)
 {
 	static jfieldID field;
 	struct jis_ev_rmi_return record;
@@ -303,8 +262,8 @@ static void return_tell(JNIEnv *env, jobject call, jobject in, __u32 result)
 		return;
 	if (in)
 		stream_uid(env, in, &field, &uid);
-	record = (struct jis_ev_rmi_return){current.java_tid, hash_of(call), result,
-					    uid.unique,	      uid.time,	     uid.count};
+	record = (struct jis_ev_rmi_return){current.java_tid, call_hash, result,
+					    uid.unique,	      uid.time,	 uid.count};
 	agent_write(JIS_EV_rmi_return, &record, sizeof(record));
 	agent_leave();
 }
@@ -312,42 +271,36 @@ static void return_tell(JNIEnv *env, jobject call, jobject in, __u32 result)
 /* With an exception: the server's, or its own. */
 JNIEXPORT void JNICALL PROBE(rmiThrown)(JNIEnv *env, jclass class, jobject call)
 {
-	static jfieldID field;
+	static jfieldID in_field, exception_field;
 	jobject in, exception;
+	jint hash = 0;
 
 	if (!call || !agent_recording())
 		return;
-	in = call_in(env, call);
-	exception = rmi_object(env, call, &field, "serverException", "Ljava/lang/Exception;");
-	return_tell(env, call, in, exception ? JIS_RMI_THROWN : JIS_RMI_FAILED);
-	if (exception)
-		(*env)->DeleteLocalRef(env, exception);
-	if (in)
-		(*env)->DeleteLocalRef(env, in);
+	in = rmi_object(env, call, &in_field, "in", IN);
+	exception =
+		rmi_object(env, call, &exception_field, "serverException", "Ljava/lang/Exception;");
+	if ((*agent.jvmti)->GetObjectHashCode(agent.jvmti, call, &hash))
+		hash = 0;
+	return_tell(env, (__u32)hash, in, exception ? JIS_RMI_THROWN : JIS_RMI_FAILED);
 }
 
 /* The result has been read. A call that is done with twice has given its stream back before. */
-JNIEXPORT void JNICALL PROBE(rmiDone)(JNIEnv *env, jclass class, jobject call)
+JNIEXPORT void JNICALL PROBE(rmiDone)(JNIEnv *env, jclass class, jobject in, jint call_hash)
 {
-	jobject in;
-
-	if (!call || !agent_recording())
-		return;
-	in = call_in(env, call);
-	if (!in)
-		return;
-	return_tell(env, call, in, JIS_RMI_RETURNED);
-	(*env)->DeleteLocalRef(env, in);
+	if (in)
+		return_tell(env, (__u32)call_hash, in, JIS_RMI_RETURNED);
 }
 
 /* The server --------------------------------------------------------------------------------- */
 
-JNIEXPORT void JNICALL PROBE(rmiServe)(JNIEnv *env, jclass class, jobject connection);
-JNIEXPORT void JNICALL PROBE(rmiDispatch)(JNIEnv *env, jclass class, jobject server,
-					  jobject method);
+JNIEXPORT void JNICALL PROBE(rmiServe)(JNIEnv *env, jclass class, jobject connection,
+				       jint connection_hash);
+JNIEXPORT void JNICALL PROBE(rmiDispatch)(JNIEnv *env, jclass class, jobject method, jobject ref);
 JNIEXPORT void JNICALL PROBE(rmiResult)(JNIEnv *env, jclass class, jobject call, jboolean returned);
 
-JNIEXPORT void JNICALL PROBE(rmiServe)(JNIEnv *env, jclass class, jobject connection)
+JNIEXPORT void JNICALL PROBE(rmiServe)(JNIEnv *env, jclass class, jobject connection,
+				       jint connection_hash)
 {
 	struct jis_ev_rmi_serve record;
 	struct rmi_connection on;
@@ -355,7 +308,7 @@ JNIEXPORT void JNICALL PROBE(rmiServe)(JNIEnv *env, jclass class, jobject connec
 
 	if (!connection || !enter_as(JIS_EV_rmi_serve, env, &current))
 		return;
-	rmi_connection_get(env, connection, 1, 1, &on);
+	rmi_connection_begin(env, connection, connection_hash, 1, &on);
 	record = (struct jis_ev_rmi_serve){current.java_tid, on.id, on.call};
 	agent_write(JIS_EV_rmi_serve, &record, sizeof(record));
 	agent_leave();
@@ -374,19 +327,17 @@ static __u32 operation_id(JNIEnv *env, jobject operation)
 	return length > 0 ? name_intern(text, (size_t)length) : 0;
 }
 
-JNIEXPORT void JNICALL PROBE(rmiDispatch)(JNIEnv *env, jclass class, jobject server, jobject method)
+JNIEXPORT void JNICALL PROBE(rmiDispatch)(JNIEnv *env, jclass class, jobject method, jobject ref)
 {
-	static jfieldID ref_field, id_field;
+	static jfieldID id_field;
 	struct jis_ev_rmi_dispatch record = {0};
 	struct current current;
 	struct uid space;
-	jobject ref, id;
 
-	if (!server || !method || !enter_as(JIS_EV_rmi_dispatch, env, &current))
+	if (!method || !enter_as(JIS_EV_rmi_dispatch, env, &current))
 		return;
-	ref = rmi_object(env, server, &ref_field, "ref", "Lsun/rmi/transport/LiveRef;");
-	id = rmi_object(env, ref, &id_field, "id", OBJECT_ID);
-	record.object = object_id_read(env, id, &space);
+	record.object =
+		object_id_read(env, rmi_object(env, ref, &id_field, "id", OBJECT_ID), &space);
 	record.java_tid = current.java_tid;
 	record.space_unique = space.unique;
 	record.space_time = space.time;
@@ -396,10 +347,6 @@ JNIEXPORT void JNICALL PROBE(rmiDispatch)(JNIEnv *env, jclass class, jobject ser
 	else
 		record.operation = operation_id(env, method);
 	agent_write(JIS_EV_rmi_dispatch, &record, sizeof(record));
-	if (id)
-		(*env)->DeleteLocalRef(env, id);
-	if (ref)
-		(*env)->DeleteLocalRef(env, ref);
 	agent_leave();
 }
 

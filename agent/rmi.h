@@ -18,12 +18,17 @@ struct rmi_connection {
 };
 
 /**
- * rmi_connection_get - which connection @object is; inside.
- * @begins: a call begins on it, as @server or as client: it is told of before its first one. Where
- * the first that is seen of a connection is no begin, it stays unknown.
+ * rmi_connection_begin - a call begins on connection @object, whose identity hash is @hash, as
+ * @server or as client; inside. It is told of before its first one.
  */
-void rmi_connection_get(JNIEnv *env, jobject object, int begins, int server,
-			struct rmi_connection *out);
+void rmi_connection_begin(JNIEnv *env, jobject object, jint hash, int server,
+			  struct rmi_connection *out);
+/**
+ * rmi_connection_of - which connection @object is, on which a call is under way; inside. Where the
+ * first that is seen of one is no begin, it stays unknown: id 0. Its hash tells it, and where
+ * several have that, the object itself.
+ */
+void rmi_connection_of(JNIEnv *env, jobject object, jint hash, struct rmi_connection *out);
 /* Ids are of one recording. Nobody may be inside. */
 void rmi_connections_forget(JNIEnv *env);
 

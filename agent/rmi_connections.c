@@ -260,33 +260,50 @@ static struct connection *connection_new(JNIEnv *env, jobject object, jint hash,
 	return c;
 }
 
-void rmi_connection_get(JNIEnv *env, jobject object, int begins, int server,
-			struct rmi_connection *out)
+void rmi_connection_begin(JNIEnv *env, jobject object, jint hash, int server,
+			  struct rmi_connection *out)
 {
-	pthread_mutex_t *lock;
+	pthread_mutex_t *lock = &locks[(__u32)hash % LOCKS];
 	struct connection **at;
-	jint hash = 0;
 	int new = 0;
 
 	*out = (struct rmi_connection){.server = server};
-	if (!object || (*agent.jvmti)->GetObjectHashCode(agent.jvmti, object, &hash))
-		return;
-	lock = &locks[(__u32)hash % LOCKS];
 	pthread_mutex_lock(lock);
 	at = place_of(env, object, hash, 0);
-	if (!*at && begins) {
+	if (!*at) {
 		at = place_of(env, object, hash, 1);
 		*at = connection_new(env, object, hash, server);
 		new = *at != NULL;
 	}
 	if (*at) {
-		(*at)->now.call += (__u32)begins;
+		(*at)->now.call++;
 		*out = (*at)->now;
 	}
 	pthread_mutex_unlock(lock);
 	/* One call at a time uses it: nobody else writes of it before. */
 	if (new)
 		connection_tell(env, object, out);
+}
+
+void rmi_connection_of(JNIEnv *env, jobject object, jint hash, struct rmi_connection *out)
+{
+	pthread_mutex_t *lock = &locks[(__u32)hash % LOCKS];
+	const struct connection *c, *found = NULL;
+	int nr = 0;
+
+	*out = (struct rmi_connection){0};
+	pthread_mutex_lock(lock);
+	for (c = buckets[(__u32)hash % BUCKETS]; c; c = c->next) {
+		if (c->hash != hash)
+			continue;
+		found = c;
+		nr++;
+	}
+	if (nr > 1)
+		found = *place_of(env, object, hash, 0);
+	if (found)
+		*out = found->now;
+	pthread_mutex_unlock(lock);
 }
 
 void rmi_connections_forget(JNIEnv *env)

@@ -269,9 +269,9 @@ static void value_call(struct jis_call *call, const struct value_type *type, __u
 		.method = type->probe,
 		.descriptor = type->descriptor,
 		.nr_args = 3,
-		.args = {{JIS_ARG_NUMBER, (int32_t)number},
-			 {JIS_ARG_NUMBER,
-			  (int32_t)(what | (unsigned int)type->kind << WHAT_KIND_SHIFT)},
+		.args = {{.kind = JIS_ARG_NUMBER, .value = (int32_t)number},
+			 {.kind = JIS_ARG_NUMBER,
+			  .value = (int32_t)(what | (unsigned int)type->kind << WHAT_KIND_SHIFT)},
 			 value},
 	};
 }
@@ -304,7 +304,7 @@ static void values_note(const struct jis_method *m, struct traced *method, const
 static unsigned int receiver_call(const struct jis_method *m, struct traced *method,
 				  unsigned int flags, struct jis_call *call)
 {
-	static const struct jis_arg receiver = {JIS_ARG_THIS, 0};
+	static const struct jis_arg receiver = {.kind = JIS_ARG_THIS};
 
 	if (m->flags & ACC_STATIC) {
 		values_note(m, method, "a static method has no receiver");
@@ -336,7 +336,8 @@ unsigned int values_calls(const struct jis_method *m, const struct choice_values
 			found++;
 			if (n < CHOICE_VALUES_MAX)
 				value_call(&calls[n++], type, method->number, flags | argument,
-					   (struct jis_arg){JIS_ARG_LOCAL, (int32_t)slot});
+					   (struct jis_arg){.kind = JIS_ARG_LOCAL,
+							    .value = (int32_t)slot});
 			else
 				values_note(m, method, "only 8 values are told");
 		}

@@ -85,8 +85,8 @@ static void call_make(struct jis_call *call, unsigned int places, const char *me
 	call->method = method;
 	call->descriptor = descriptor;
 	call->nr_args = more ? 2 : 1;
-	call->args[0] = (struct jis_arg){first, 1000000};
-	call->args[1] = (struct jis_arg){JIS_ARG_THIS, 0};
+	call->args[0] = (struct jis_arg){.kind = first, .value = 1000000};
+	call->args[1] = (struct jis_arg){.kind = JIS_ARG_THIS};
 }
 
 /* The context says what to put in: a mask. */

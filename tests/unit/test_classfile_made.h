@@ -215,7 +215,15 @@ static void arg(struct made *m, enum jis_arg_kind kind, int32_t value)
 {
 	struct jis_call *c = &m->calls[m->nr_calls - 1];
 
-	c->args[c->nr_args++] = (struct jis_arg){kind, value};
+	c->args[c->nr_args++] = (struct jis_arg){.kind = kind, .value = value};
+}
+
+static inline void field(struct made *m, const char *name, const char *type, int hash)
+{
+	struct jis_call *c = &m->calls[m->nr_calls - 1];
+
+	c->args[c->nr_args++] =
+		(struct jis_arg){.kind = JIS_ARG_FIELD, .field = name, .type = type, .hash = hash};
 }
 
 /* enter(7) and exit(7): `bipush 7; invokestatic`, five bytes each. */

@@ -222,6 +222,38 @@ START_TEST(calls_that_do_not_fit_are_refused)
 }
 END_TEST
 
+START_TEST(fields_that_do_not_fit_are_refused)
+{
+	static const struct {
+		const char *descriptor, *type, *why;
+		unsigned int places, flags;
+		int constructor, hash;
+	} cases[] = {
+		{"(Ljava/lang/Object;)V", "La;", "no object", JIS_AT_EXIT, 0, 0, 0},
+		{"(Ljava/lang/Object;)V", "La;", "no object", JIS_AT_ENTRY, 8, 0, 0},
+		{"(Ljava/lang/Object;)V", "La;", "no object", JIS_AT_ENTRY, 0, 1, 0},
+		{"(Lb;)V", "La;", "not the type", JIS_AT_ENTRY, 0, 0, 0},
+		{"(I)V", "I", "not the type", JIS_AT_ENTRY, 0, 0, 0},
+		{"(Ljava/lang/Object;)V", "a", "not the type", JIS_AT_ENTRY, 0, 0, 0},
+		{"(Ljava/lang/Object;)V", "La;", "no int", JIS_AT_ENTRY, 0, 0, 1},
+	};
+	struct made m = {.nr_calls = 0};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct spec s = {.flags = cases[i].flags,
+				 .constructor = cases[i].constructor,
+				 .code = "00 b1"};
+
+		m.nr_calls = 0;
+		call(&m, cases[i].places, "probe", cases[i].descriptor);
+		field(&m, "f", cases[i].type, cases[i].hash);
+		must_refuse(&m, &s, cases[i].why);
+	}
+	made_free(&m);
+}
+END_TEST
+
 START_TEST(some_are_never_rewritten)
 {
 	static const char *const classes[] = {"java/lang/Object",
@@ -273,6 +305,7 @@ int main(void)
 	tcase_add_test(tc, damaged_code_is_refused);
 	tcase_add_test(tc, frames_that_forget_a_parameter_are_seen);
 	tcase_add_test(tc, calls_that_do_not_fit_are_refused);
+	tcase_add_test(tc, fields_that_do_not_fit_are_refused);
 	tcase_add_test(tc, some_are_never_rewritten);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);

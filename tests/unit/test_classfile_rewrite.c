@@ -274,6 +274,24 @@ START_TEST(results_are_passed_on)
 }
 END_TEST
 
+START_TEST(fields_and_hashes_are_passed_on)
+{
+	struct spec s = {.descriptor = "(Ljava/lang/String;)V", .code = "00 b1"};
+	struct made m = {.nr_calls = 0};
+
+	call(&m, JIS_AT_ENTRY, "enter", "(Ljava/lang/Object;Lp/Q;II)V");
+	field(&m, "a", "Lp/A;", 0);
+	field(&m, "q", "Lp/Q;", 0);
+	field(&m, "a", "Lp/A;", 1);
+	arg(&m, JIS_ARG_LOCAL, 1);
+	m.calls[0].args[3].hash = 1;
+	ck_assert_int_eq(rewrite(&m, &s), 1);
+	same_code(&m, "2a b4 xxxx 2a b4 xxxx 2a b4 xxxx b8 xxxx 2b b8 xxxx b8 xxxx 00 b1");
+	ck_assert_uint_eq(m.max_stack, 4);
+	made_free(&m);
+}
+END_TEST
+
 START_TEST(calls_nest)
 {
 	struct spec s = {.flags = 8, .major = 49, .code = "00 b1"};
@@ -388,6 +406,7 @@ int main(void)
 	tcase_add_test(tc, synchronized_methods_tell_their_monitor);
 	tcase_add_test(tc, parameters_are_passed_on_at_exits);
 	tcase_add_test(tc, results_are_passed_on);
+	tcase_add_test(tc, fields_and_hashes_are_passed_on);
 	tcase_add_test(tc, calls_nest);
 	tcase_add_test(tc, frames_change_their_form);
 	tcase_add_test(tc, type_annotations_move);

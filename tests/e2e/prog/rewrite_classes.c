@@ -77,7 +77,7 @@ static void call_add(struct jis_call *call, unsigned int places, const char *met
 
 static void arg_add(struct jis_call *call, enum jis_arg_kind kind)
 {
-	call->args[call->nr_args++] = (struct jis_arg){kind, next_number};
+	call->args[call->nr_args++] = (struct jis_arg){.kind = kind, .value = next_number};
 }
 
 static unsigned int choose(void *context, const struct jis_method *m, struct jis_call *calls)
