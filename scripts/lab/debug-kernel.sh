@@ -77,11 +77,15 @@ make_root()
 refused_options()
 {
 	awk -F = '
-		NR == FNR { if ($0 ~ /^CONFIG_/) has[$1] = substr($0, length($1) + 2); next }
-		/^CONFIG_/ {
-			want = substr($0, length($1) + 2)
-			is = $1 in has ? has[$1] : "n"
-			if (is != want) print $1 " is " is ", not " want
+		!/^CONFIG_/ { next }
+		{ value = substr($0, length($1) + 2) }
+		NR == FNR { has[$1] = value; next }
+		{ want[$1] = value } # that of the variant comes last
+		END {
+			for (option in want) {
+				is = option in has ? has[option] : "n"
+				if (is != want[option]) print option " is " is ", not " want[option]
+			}
 		}' "$root/debug/$suite/.config" "${configs[@]}"
 }
 

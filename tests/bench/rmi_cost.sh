@@ -2,19 +2,20 @@
 # SPDX-License-Identifier: MIT
 # What recording remote calls costs: how long a call of a chain of three JVMs takes, with all of them recorded without an
 # agent's family, and with remote calls. Rounds of the two in changing order, each with JVMs of its own; the median of the
-# rounds' differences, by call: each has two ends.
-# Usage: tests/bench/rmi_cost.sh BUILD [ROUNDS [CALLS]]; JAVA.
+# rounds' differences, by call: each has two ends. All on one CPU, the recorder too, so that all it takes is in it, and the time
+# to wake another CPU, which scatters by more than what is measured, is not. The first half of the calls is not timed.
+# Usage: tests/bench/rmi_cost.sh BUILD [ROUNDS [CALLS]]; JAVA, CPU (the last one).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-BUILD=$(cd "${1:?build directory}" && pwd) rounds=${2:-9} calls=${3:-20000} hops=3
-java=$(readlink -f "$(command -v "${JAVA:-java}")")
+BUILD=$(cd "${1:?build directory}" && pwd) rounds=${2:-9} calls=${3:-100000} hops=3
+java=$(readlink -f "$(command -v "${JAVA:-java}")") cpu=${CPU:-$(($(nproc) - 1))}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/jis-bench.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 [ "$(id -u)" = 0 ] || { echo "recording needs root" >&2; exit 1; }
 
 run() { # FAMILIES: ns a call of the chain
 	rm -rf "$dir/trace"
-	"$BUILD/jis" record -q --java "$1" -o "$dir/trace" -- "$java" -Djava="$java" -Djava.rmi.server.hostname=127.0.0.1 \
+	taskset -c "$cpu" "$BUILD/jis" record -q --java "$1" -o "$dir/trace" -- "$java" -Djava="$java" -Djava.rmi.server.hostname=127.0.0.1 -Djdk.lang.Process.launchMechanism=VFORK \
 		-cp "$BUILD/tests/classes:$BUILD/jis-markers.jar" RemoteCalls tcp $hops 0 "$calls" time 2>"$dir/err" |
 		sed -n 's/^MEAN //p'
 }

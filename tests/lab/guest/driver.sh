@@ -34,11 +34,20 @@ try()
 	done
 }
 
-# kill_all CGROUP: all that runs in it; says what would not die and where it hangs
-kill_all()
+# processes CGROUP: all that run in it, and where in the kernel
+processes()
 {
 	local pid
 
+	while read -r pid; do
+		echo "$pid $(tr '\0' ' ' <"/proc/$pid/cmdline")"
+		cat "/proc/$pid/stack"
+	done <"$1/cgroup.procs"
+}
+
+# kill_all CGROUP: all that runs in it; says what would not die and where it hangs
+kill_all()
+{
 	if [ -e "$1/cgroup.kill" ]; then
 		echo 1 >"$1/cgroup.kill"
 	else	# before 5.14
@@ -46,10 +55,7 @@ kill_all()
 	fi
 	try 20 rmdir "$1" && return
 	echo "processes that cannot be killed:"
-	while read -r pid; do
-		echo "$pid $(tr '\0' ' ' <"/proc/$pid/cmdline")"
-		cat "/proc/$pid/stack"
-	done <"$1/cgroup.procs"
+	processes "$1"
 }
 
 # left_behind CGROUP: tidies up after a test; prints what should not have been there
@@ -106,6 +112,7 @@ run_test()	# NAME
 	status=$?
 	took=$SECONDS
 	result=$(verdict "$status" "$limit" "$took")
+	[ "$took" -lt "$limit" ] || { echo "what it waited for:"; processes "$cgroup"; } >>"$log" 2>&1
 
 	left=$(left_behind "$cgroup" 2>&1)
 	rm -rf "$LAB_TMP"

@@ -47,6 +47,14 @@ static int call(int fd, unsigned long nr, void *arg)
 	return result;
 }
 
+/* In a child: ends with @parent, which may have been killed already. */
+static void end_with(pid_t parent, int signal)
+{
+	prctl(PR_SET_PDEATHSIG, signal);
+	if (getppid() != parent)
+		_exit(1);
+}
+
 /* Loads -----------------------------------------------------------------------------------------
  */
 
@@ -82,12 +90,13 @@ static void load_calls(void)
 static void load_pipe(void)
 {
 	int there[2], back[2];
+	pid_t self = getpid();
 	char c = 0;
 
 	if (pipe(there) || pipe(back))
 		_exit(1);
 	if (fork() == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		end_with(self, SIGKILL); /* else it would wait for ever */
 		while (read(there[0], &c, 1) == 1 && write(back[1], &c, 1) == 1)
 			;
 		_exit(0);
@@ -343,6 +352,7 @@ static void run_wild(unsigned long *r)
 static void run_tool(unsigned long *r)
 {
 	char pid[16], directory[512];
+	pid_t self = getpid();
 
 	for (int n = 0;; n++) {
 		pid_t child;
@@ -354,7 +364,7 @@ static void run_tool(unsigned long *r)
 		if (child == 0) {
 			int null = open("/dev/null", O_WRONLY);
 
-			prctl(PR_SET_PDEATHSIG, rnd(r) % 2 ? SIGKILL : SIGTERM);
+			end_with(self, rnd(r) % 2 ? SIGKILL : SIGTERM);
 			dup2(null, 1);
 			dup2(null, 2);
 			execl(jis, "jis", "record", "--backend", "kmod", "--syscalls",
