@@ -428,6 +428,23 @@ int jis_class_add_methodref(struct jis_class *c, const char *name, const char *m
 	return constant_add(c, TAG_METHODREF, class_index, both, 1);
 }
 
+int jis_class_has_field(const struct jis_class *c, const char *field, const char *descriptor)
+{
+	struct jis_reader r = {c->bytes, c->methods, c->interfaces, 0};
+	unsigned int n, flags, name, type;
+
+	jis_read_bytes(&r, (size_t)jis_read_u2(&r) * 2);
+	for (n = jis_read_u2(&r); n-- && !r.bad; skip_attributes(&r)) {
+		flags = jis_read_u2(&r);
+		name = jis_read_u2(&r);
+		type = jis_read_u2(&r);
+		if (!(flags & ACC_STATIC) && jis_class_utf8_is(c, name, field) &&
+		    jis_class_utf8_is(c, type, descriptor))
+			return 1;
+	}
+	return 0;
+}
+
 int jis_class_add_fieldref(struct jis_class *c, const char *field, const char *descriptor)
 {
 	int name_index = jis_class_add_utf8(c, field);

@@ -98,7 +98,9 @@ int jis_class_add_class(struct jis_class *c, const char *name);
 int jis_class_add_integer(struct jis_class *c, int32_t value);
 int jis_class_add_methodref(struct jis_class *c, const char *name, const char *method,
 			    const char *descriptor);
-/* A Fieldref of the class itself, which finds fields of those above it, too. */
+/* Has the class itself an instance field of that name and type? */
+int jis_class_has_field(const struct jis_class *c, const char *field, const char *descriptor);
+/* A Fieldref of the class itself. */
 int jis_class_add_fieldref(struct jis_class *c, const char *field, const char *descriptor);
 
 /* Calls put into methods ----------------------------------------------------------------------- */
@@ -130,17 +132,18 @@ enum jis_arg_kind {
 	JIS_ARG_RESULT,
 	/* First only, at LOCKED and UNLOCK: the monitor's object */
 	JIS_ARG_OBJECT,
-	/* At entry only, not of static methods nor constructors: the object in @field of `this` */
+	/* At entry only, not of static methods nor constructors: the object in the class's own
+	 * instance field @field; a class that has none of that @type is refused */
 	JIS_ARG_FIELD,
 };
 
 #define JIS_CALLS_MAX 16
-#define JIS_CALL_ARGS 8
+#define JIS_CALL_ARGS 10
 
 struct jis_arg {
 	enum jis_arg_kind kind;
 	int32_t value;
-	const char *field, *type; /* name and descriptor of the field, of the class or one above */
+	const char *field, *type; /* name and descriptor of the field */
 	int hash; /* in place of the object its identity hash, an int; that of null is 0 */
 };
 

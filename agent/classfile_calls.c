@@ -256,6 +256,8 @@ static const char *put_field(struct rewriter *rw, const struct jis_method *m, en
 	if (!type_next(arg->type, strlen(arg->type), &at, &type) || type.letter != 'L' ||
 	    (!type_is_object(wanted) && !type_same(&type, wanted)))
 		return "a field has not the type the probe wants";
+	if (!jis_class_has_field(m->class, arg->field, arg->type))
+		return "the class has not the field that is passed";
 	index = jis_class_add_fieldref(&rw->class, arg->field, arg->type);
 	if (index < 0)
 		return WHY_POOL_FULL;

@@ -75,10 +75,8 @@ const struct agent_hook rmi_hooks[] = {
 	 .descriptor = "(Ljava/rmi/Remote;Ljava/lang/Object;)V",
 	 .probe = "rmiDispatch",
 	 .probe_descriptor = "(Ljava/lang/Object;Ljava/lang/Object;)V",
-	 .nr_locals = 1,
-	 .locals = {2},
-	 .nr_more = 1,
-	 .more = {FIELD("ref", "Lsun/rmi/transport/LiveRef;")}},
+	 .nr_locals = 2,
+	 .locals = {0, 2}},
 	{.class_name = NULL},
 };
 
@@ -296,7 +294,8 @@ JNIEXPORT void JNICALL PROBE(rmiDone)(JNIEnv *env, jclass class, jobject in, jin
 
 JNIEXPORT void JNICALL PROBE(rmiServe)(JNIEnv *env, jclass class, jobject connection,
 				       jint connection_hash);
-JNIEXPORT void JNICALL PROBE(rmiDispatch)(JNIEnv *env, jclass class, jobject method, jobject ref);
+JNIEXPORT void JNICALL PROBE(rmiDispatch)(JNIEnv *env, jclass class, jobject server,
+					  jobject method);
 JNIEXPORT void JNICALL PROBE(rmiResult)(JNIEnv *env, jclass class, jobject call, jboolean returned);
 
 JNIEXPORT void JNICALL PROBE(rmiServe)(JNIEnv *env, jclass class, jobject connection,
@@ -327,15 +326,17 @@ static __u32 operation_id(JNIEnv *env, jobject operation)
 	return length > 0 ? name_intern(text, (size_t)length) : 0;
 }
 
-JNIEXPORT void JNICALL PROBE(rmiDispatch)(JNIEnv *env, jclass class, jobject method, jobject ref)
+JNIEXPORT void JNICALL PROBE(rmiDispatch)(JNIEnv *env, jclass class, jobject server, jobject method)
 {
-	static jfieldID id_field;
+	static jfieldID ref_field, id_field;
 	struct jis_ev_rmi_dispatch record = {0};
 	struct current current;
 	struct uid space;
+	jobject ref;
 
-	if (!method || !enter_as(JIS_EV_rmi_dispatch, env, &current))
+	if (!server || !method || !enter_as(JIS_EV_rmi_dispatch, env, &current))
 		return;
+	ref = rmi_object(env, server, &ref_field, "ref", "Lsun/rmi/transport/LiveRef;");
 	record.object =
 		object_id_read(env, rmi_object(env, ref, &id_field, "id", OBJECT_ID), &space);
 	record.java_tid = current.java_tid;

@@ -26,7 +26,8 @@ void rmi_connection_begin(JNIEnv *env, jobject object, jint hash, int server,
 /**
  * rmi_connection_of - which connection @object is, on which a call is under way; inside. Where the
  * first that is seen of one is no begin, it stays unknown: id 0. Its hash tells it, and where
- * several have that, the object itself.
+ * several that are known have that, the object itself: one that is not known is taken for another
+ * once in 2^31 times.
  */
 void rmi_connection_of(JNIEnv *env, jobject object, jint hash, struct rmi_connection *out);
 /* Ids are of one recording. Nobody may be inside. */

@@ -92,6 +92,7 @@ struct spec {
 	unsigned int major, flags;
 	const char *class, *super, *descriptor, *mark;
 	int constructor;
+	int field;	      /* it has one, "method" of type La/Mark;, 2: a static one */
 	unsigned int padding; /* Integer constants, to fill the pool */
 	/* Bytes in hex. */
 	const char *code, *exceptions, *frames, *types;
@@ -177,7 +178,14 @@ static void class_make(struct jis_bytes *b, const struct spec *s)
 	jis_bytes_u2(b, 0x21);
 	jis_bytes_u2(b, C_THIS);
 	jis_bytes_u2(b, C_SUPER);
-	jis_bytes_u4(b, 0);
+	jis_bytes_u2(b, 0);
+	jis_bytes_u2(b, s->field != 0);
+	if (s->field) {
+		jis_bytes_u2(b, s->field == 2 ? 8 : 0);
+		jis_bytes_u2(b, C_NAME);
+		jis_bytes_u2(b, C_MARK);
+		jis_bytes_u2(b, 0);
+	}
 	jis_bytes_u2(b, 1);
 	jis_bytes_u2(b, s->flags);
 	jis_bytes_u2(b, s->constructor ? C_INIT : C_NAME);

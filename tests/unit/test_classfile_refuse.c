@@ -225,17 +225,28 @@ END_TEST
 START_TEST(fields_that_do_not_fit_are_refused)
 {
 	static const struct {
-		const char *descriptor, *type, *why;
+		const char *descriptor, *name, *type, *why;
 		unsigned int places, flags;
-		int constructor, hash;
+		int constructor, hash, field;
 	} cases[] = {
-		{"(Ljava/lang/Object;)V", "La;", "no object", JIS_AT_EXIT, 0, 0, 0},
-		{"(Ljava/lang/Object;)V", "La;", "no object", JIS_AT_ENTRY, 8, 0, 0},
-		{"(Ljava/lang/Object;)V", "La;", "no object", JIS_AT_ENTRY, 0, 1, 0},
-		{"(Lb;)V", "La;", "not the type", JIS_AT_ENTRY, 0, 0, 0},
-		{"(I)V", "I", "not the type", JIS_AT_ENTRY, 0, 0, 0},
-		{"(Ljava/lang/Object;)V", "a", "not the type", JIS_AT_ENTRY, 0, 0, 0},
-		{"(Ljava/lang/Object;)V", "La;", "no int", JIS_AT_ENTRY, 0, 0, 1},
+		{"(Ljava/lang/Object;)V", "method", "La/Mark;", "no object", JIS_AT_EXIT, 0, 0, 0,
+		 1},
+		{"(Ljava/lang/Object;)V", "method", "La/Mark;", "no object", JIS_AT_ENTRY, 8, 0, 0,
+		 1},
+		{"(Ljava/lang/Object;)V", "method", "La/Mark;", "no object", JIS_AT_ENTRY, 0, 1, 0,
+		 1},
+		{"(Lb;)V", "method", "La/Mark;", "not the type", JIS_AT_ENTRY, 0, 0, 0, 1},
+		{"(I)V", "method", "I", "not the type", JIS_AT_ENTRY, 0, 0, 0, 1},
+		{"(Ljava/lang/Object;)V", "method", "a", "not the type", JIS_AT_ENTRY, 0, 0, 0, 1},
+		{"(Ljava/lang/Object;)V", "method", "La/Mark;", "no int", JIS_AT_ENTRY, 0, 0, 1, 1},
+		{"(Ljava/lang/Object;)V", "method", "La/Mark;", "not the field", JIS_AT_ENTRY, 0, 0,
+		 0, 0},
+		{"(Ljava/lang/Object;)V", "method", "La/Mark;", "not the field", JIS_AT_ENTRY, 0, 0,
+		 0, 2},
+		{"(Ljava/lang/Object;)V", "method", "La/Other;", "not the field", JIS_AT_ENTRY, 0,
+		 0, 0, 1},
+		{"(Ljava/lang/Object;)V", "other", "La/Mark;", "not the field", JIS_AT_ENTRY, 0, 0,
+		 0, 1},
 	};
 	struct made m = {.nr_calls = 0};
 	unsigned int i;
@@ -243,11 +254,12 @@ START_TEST(fields_that_do_not_fit_are_refused)
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct spec s = {.flags = cases[i].flags,
 				 .constructor = cases[i].constructor,
+				 .field = cases[i].field,
 				 .code = "00 b1"};
 
 		m.nr_calls = 0;
 		call(&m, cases[i].places, "probe", cases[i].descriptor);
-		field(&m, "f", cases[i].type, cases[i].hash);
+		field(&m, cases[i].name, cases[i].type, cases[i].hash);
 		must_refuse(&m, &s, cases[i].why);
 	}
 	made_free(&m);

@@ -276,13 +276,13 @@ END_TEST
 
 START_TEST(fields_and_hashes_are_passed_on)
 {
-	struct spec s = {.descriptor = "(Ljava/lang/String;)V", .code = "00 b1"};
+	struct spec s = {.descriptor = "(Ljava/lang/String;)V", .field = 1, .code = "00 b1"};
 	struct made m = {.nr_calls = 0};
 
-	call(&m, JIS_AT_ENTRY, "enter", "(Ljava/lang/Object;Lp/Q;II)V");
-	field(&m, "a", "Lp/A;", 0);
-	field(&m, "q", "Lp/Q;", 0);
-	field(&m, "a", "Lp/A;", 1);
+	call(&m, JIS_AT_ENTRY, "enter", "(Ljava/lang/Object;La/Mark;II)V");
+	field(&m, "method", "La/Mark;", 0);
+	field(&m, "method", "La/Mark;", 0);
+	field(&m, "method", "La/Mark;", 1);
 	arg(&m, JIS_ARG_LOCAL, 1);
 	m.calls[0].args[3].hash = 1;
 	ck_assert_int_eq(rewrite(&m, &s), 1);
