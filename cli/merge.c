@@ -179,6 +179,10 @@ static void tell(struct merging *g)
 			 " damaged places of the sessions are missing in %s, as they were: "
 			 "jis info %s lists them",
 			 g->merge.damages, g->out, g->out);
+	if (g->merge.before)
+		cli_warn("%" PRIu64 " times are said to be long before the recordings: in %s they "
+				    "are its begin",
+			 g->merge.before, g->out);
 }
 
 /* The command ---------------------------------------------------------------------------------- */

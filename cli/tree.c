@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -135,19 +136,54 @@ static int build_with(const struct model_options *options, const char *path, con
 	return err;
 }
 
+static volatile sig_atomic_t stopped_by;
+
+static void on_stop(int signal)
+{
+	stopped_by = signal;
+}
+
+/* A file that is begun goes before a signal ends us; one that is ignored stays so. */
+static void stops_catch(bool on)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	static struct sigaction before[sizeof(signals) / sizeof(signals[0])];
+	const struct sigaction action = {.sa_handler = on_stop};
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		if (on)
+			sigaction(signals[i], NULL, &before[i]);
+		if (before[i].sa_handler != SIG_IGN)
+			sigaction(signals[i], on ? &action : &before[i], NULL);
+	}
+}
+
+/* @ctx: options with the progress that is shown. */
+static int stop_or_go_on(void *ctx, uint64_t done, uint64_t total)
+{
+	const struct model_options *shown = ctx;
+
+	if (stopped_by)
+		return 1;
+	return shown->progress ? shown->progress(shown->progress_ctx, done, total) : 0;
+}
+
 static int build(const char *path, const char *prefix, bool profiles, int *status)
 {
-	struct model_options options = {0};
+	struct model_options shown = {0},
+			     options = {.progress = stop_or_go_on, .progress_ctx = &shown};
 	bool told = false;
 	int err;
 
-	cli_progress_enable(&options);
+	cli_progress_enable(&shown);
+	stops_catch(true);
 	err = build_with(&options, path, prefix, profiles, status, &told);
 	if (err == -EAGAIN) { /* records are missing, and nobody knew */
 		options.contexts = true;
 		err = build_with(&options, path, prefix, profiles, status, &told);
 	}
-	if (err && !told)
+	stops_catch(false);
+	if (err && !told && err != -EINTR)
 		cli_error("%s: the tree cannot be made in %s: %s%s", path, prefix, strerror(-err),
 			  err == -ENOSPC ? ": -o PREFIX, or TMPDIR, names another place" : "");
 	return err ? CLI_FAILED : CLI_OK;
@@ -231,6 +267,8 @@ static int run(const char *path, const char *output, bool profiles, struct tree_
 	scratch_remove(prefix, scratch);
 	free(scratch);
 	free(prefix);
+	if (stopped_by)
+		raise(stopped_by);
 	return status == CLI_OK ? losses : status;
 }
 

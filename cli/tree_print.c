@@ -362,13 +362,30 @@ static int print_found(void *ctx, uint64_t number, const struct jta_record *r, u
 	return 0;
 }
 
-/* The first calls of chosen threads, and what is in them. */
+/* Is it in a call of a chosen thread, and told of there? */
+static bool is_told_in_another(const struct tree_view *v, const struct jta_record *r)
+{
+	uint64_t left = jta_header(v->tree)->records;
+
+	while (!(r->parent & JTA_IN_JVM) && left--) {
+		r = jta_get(v->tree, r->parent);
+		if (!r)
+			return false;
+		if (r->thread && jvm_wanted(v, r->jvm) && thread_wanted(v, r->thread))
+			return true;
+	}
+	return false;
+}
+
+/* The first calls of chosen threads, what they served for others, and what is in them. */
 static int print_first(void *ctx, uint64_t number, const struct jta_record *r, uint32_t depth)
 {
 	struct tree_view *v = ctx;
 
 	(void)depth;
-	if (!is_first(r) || !jvm_wanted(v, r->jvm) || !thread_wanted(v, r->thread))
+	if (!jvm_wanted(v, r->jvm) || !thread_wanted(v, r->thread))
+		return 0;
+	if (!is_first(r) && (r->kind != JTA_SERVED || is_told_in_another(v, r)))
 		return 0;
 	return print_below(v, number, 0);
 }

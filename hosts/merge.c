@@ -264,6 +264,7 @@ static int session_write(struct hosts_merge *m, uint32_t i, struct map64 *cgroup
 
 	for (uint32_t k = 0; k < t->nr_streams && !err; k++)
 		err = stream_write(m, i, k, &r, to, dirfd, &written);
+	m->before += r.before;
 	*failed = written ? m->nr : i;
 	return err;
 }

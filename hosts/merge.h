@@ -24,6 +24,7 @@ struct hosts_merge {
 	uint64_t thin; /* of calls between hosts one in so many was looked at */
 	int64_t shift; /* ticks from the first session's to those of the merged one */
 	uint64_t damages;
+	uint64_t before; /* times that would lie before its first tick, and are that now */
 };
 
 /* What cannot be put together, beside errors of reading and writing. */

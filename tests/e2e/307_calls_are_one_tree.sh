@@ -80,6 +80,20 @@ deepest = max(found, key=depth)
 out = subprocess.run([os.environ["JIS"], "tree", "-q", "--json", "--path", str(deepest), base + ".jta"],
                      capture_output=True, text=True, check=True).stdout
 expect("the path", [json.loads(line)["number"] for line in out.splitlines()], path(deepest)[::-1])
+# What a thread did: each of its calls once, those too that it served.
+of_thread = {}
+for r in records:
+    if r.thread and tree.thread[r.thread][1]:
+        of_thread.setdefault(tree.thread[r.thread][1], []).append(r)
+serving = [tid for tid, of in of_thread.items() if any(r.kind == SERVED for r in of)]
+calling = [tid for tid, of in of_thread.items() if any(r.kind == REMOTE for r in of)]
+for tid in serving[:3] + calling[:2]:
+    out = subprocess.run([os.environ["JIS"], "tree", "-q", "--json", "--internal", "--thread", str(tid), base + ".jta"],
+                         capture_output=True, text=True, check=True).stdout
+    numbers = [json.loads(line)["number"] for line in out.splitlines()]
+    expect(f"calls of thread {tid} and in them, once", len(numbers), len(set(numbers)))
+    expect(f"calls of thread {tid}", {r.number for r in of_thread[tid]} <= set(numbers), True)
+expect("threads that serve", len(serving) > 0, True)
 # Statistics, from the records.
 stats = {}
 for line in open(base + ".stt"):

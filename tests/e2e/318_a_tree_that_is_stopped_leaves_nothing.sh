@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A signal while a tree is made: neither a file of it nor its scratch directory stays, and the signal is what ended the tool.
+. "$(dirname "$0")/lib.sh"
+
+"$BUILD/tests/bench/gentrace" --out "$TESTDIR/trace" --kernel-streams 2 --user-streams 2 --methods 20 --calls 3000000 --events 30000000 >"$TESTDIR/generated"
+mkdir "$TESTDIR/scratch"
+python3 - "$JIS" "$TESTDIR" <<'PY'
+import os, signal, subprocess, sys, time
+jis, directory = sys.argv[1:]
+scratch, wrong = directory + "/scratch", 0
+for number, arguments, begun in ((signal.SIGINT, [], lambda: os.listdir(scratch)),
+                                 (signal.SIGTERM, ["-o", directory + "/kept"], lambda: os.path.exists(directory + "/kept.jta"))):
+    tool = subprocess.Popen([jis, "tree", *arguments, directory + "/trace"], stdout=subprocess.DEVNULL, env=dict(os.environ, TMPDIR=scratch))
+    while tool.poll() is None and not begun():
+        time.sleep(.001)
+    tool.send_signal(number)
+    left = tool.wait(), os.listdir(scratch), [f for f in os.listdir(directory) if f.startswith("kept")]
+    if left != (-number, [], []):
+        wrong += 1
+        print(f"{number!r}: status, scratch, files {left}")
+sys.exit(wrong > 0)
+PY
