@@ -181,7 +181,7 @@ static void tell(struct merging *g)
 			 g->merge.damages, g->out, g->out);
 	if (g->merge.before)
 		cli_warn("%" PRIu64 " times are said to be long before the recordings: in %s they "
-				    "are its begin",
+			 "are its begin",
 			 g->merge.before, g->out);
 }
 
