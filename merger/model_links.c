@@ -75,11 +75,22 @@ static bool is_lock_wait(enum model_reason_kind kind)
 	return kind == MODEL_WAIT_MONITOR || kind == MODEL_WAIT_OBJECT || kind == MODEL_WAIT_PARK;
 }
 
-/* Can @waker give what a Java thread of @process waits for? The VM's own threads wake to stop it.
+/*
+ * The wake-up of a thread that is in @wait: who gave it what it waits for, if anybody of its
+ * process did. A stop may catch it between that and its word that it has it, so that the VM's own
+ * threads, which give nothing, take nothing back either.
  */
-static bool may_give(const struct model *m, uint32_t waker, uint32_t process)
+static void wait_woken(const struct model *m, struct jwait *wait, const struct model_wakeup *w)
 {
-	return m->threads[waker].process == process && !m->whys[waker].role;
+	uint32_t process = m->threads[w->thread].process;
+
+	if (w->context != JIS_WAKER_TASK || w->waker == NONE ||
+	    m->threads[w->waker].process != process) {
+		wait->waker.thread = NONE;
+	} else if (!m->whys[w->waker].role) {
+		wait->waker = who_is(m, w->waker);
+		wait->woken = w->waking;
+	}
 }
 
 void link_wakeup(struct model *m, const struct model_wakeup *w)
@@ -97,12 +108,8 @@ void link_wakeup(struct model *m, const struct model_wakeup *w)
 
 	if (w->reason && w->reason->from_java && is_lock_wait(w->reason->kind)) {
 		wait = jwait_of(m, w->thread, w->wait_begin, &j);
-		if (wait && task && may_give(m, w->waker, link.process)) {
-			wait->waker = who_is(m, w->waker);
-			wait->woken = w->waking;
-		} else if (wait) {
-			wait->waker.thread = NONE;
-		}
+		if (wait)
+			wait_woken(m, wait, w);
 	}
 	if (!task)
 		return;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A monitor, a lock, a notification and a condition that a program hands from one thread to another a known number of
 # times are so many hand-overs, by class and by pair of threads, in the report and in Paraver. From the start
-# and attached, on every JDK that is here.
+# and attached, on every JDK that is here; and where stops of the JVM come into it all the time.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_jdks.sh"
 . "$(dirname "$0")/lib_how.sh"
@@ -12,8 +12,8 @@ OPENS=--add-opens=java.base/java.util.concurrent.locks=ALL-UNNAMED
 ROUNDS=${ROUNDS:-12}
 read -ra OPTIONS <<<"${JVM_OPTIONS:-} $OPENS"
 RECORDING=("${RECORD[@]}" -q)
-check() { # NAME JAVA HOW
-	$3 "$1" "$2" "${OPTIONS[@]}" -cp "$CLASSES" LockHandOver "$ROUNDS"
+check() { # NAME JAVA HOW [OPTION...]
+	$3 "$1" "$2" "${OPTIONS[@]}" "${@:4}" -cp "$CLASSES" LockHandOver "$ROUNDS"
 	"$JIS" report -q --json "$TESTDIR/$1" >"$TESTDIR/$1.json"
 	"$JIS" export paraver -q "$TESTDIR/$1" -o "$TESTDIR/$1.prv"
 	python3 "$CHECKERS/prv_check.py" --contradictions "$TESTDIR/$1.prv" || fail "$1: the Paraver files break a rule"
@@ -77,6 +77,7 @@ while read -r version java; do
 	for how in $HOWS; do
 		check "jdk$version-$how" "$java" "$how"
 	done
+	check "jdk$version-stops" "$java" started -Dstops=true -Xmx32m -XX:+UseSerialGC
 	n=$((n + 1))
 done < <(jdks)
 [ "$n" -gt 0 ] || fail "no JDK"

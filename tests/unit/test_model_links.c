@@ -504,8 +504,19 @@ START_TEST(a_monitor_goes_from_who_let_it_go_to_the_next_owner)
 	     .hash = 0xab);
 	FEED(f, SLOT, 65, monitor_contended_entered, .java_tid = 2, .class_name = NAME_LOCK,
 	     .hash = 0xab);
+	/* Given it, and stopped before it said so. */
+	FEED(f, SLOT, 70, monitor_contended_enter, .java_tid = 2, .class_name = NAME_LOCK,
+	     .hash = 0xab);
+	leaves(f, 1, 72, 101, S, "futex", 0, 0);
+	feed_wake(f, 0, 74, 100, 101, 75);
+	comes(f, 1, 76, 101);
+	leaves(f, 1, 77, 101, S, "futex", 0, 0);
+	feed_wake(f, 2, 78, 102, 101, 79);
+	comes(f, 1, 80, 101);
+	FEED(f, SLOT, 82, monitor_contended_entered, .java_tid = 2, .class_name = NAME_LOCK,
+	     .hash = 0xab);
 	done(f);
-	ck_assert_str_eq(links, "monitor T100@40>T101@50 Lock@ab");
+	ck_assert_str_eq(links, "monitor T100@40>T101@50 Lock@ab, monitor T100@74>T101@82 Lock@ab");
 }
 END_TEST
 

@@ -46,6 +46,17 @@ public final class LockHandOver {
 		} while (taker.getState() != state || !KernelBooks.sleeps(takerTask) || KernelBooks.switches(takerTask) != switches);
 	}
 
+	/* Many stops of all threads: who has been given a lock may come into one before it says that it has it. */
+	private static void stops() {
+		Thread stopper = new Thread(() -> {
+			while (true)
+				System.gc();
+		}, "stopper");
+
+		stopper.setDaemon(true);
+		stopper.start();
+	}
+
 	private static Thread repeat(String name, int n, Action action) {
 		return new Thread(() -> {
 			if (name.equals("taker"))
@@ -83,6 +94,9 @@ public final class LockHandOver {
 	public static void main(String[] args) throws Exception {
 		Waits.ready();
 		int n = Integer.parseInt(args[0]);
+
+		if (Boolean.getBoolean("stops"))
+			stops();
 
 		rounds(n, () -> {
 			synchronized (shared) {
