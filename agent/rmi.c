@@ -22,6 +22,7 @@
 #define OBJECT_ID "Ljava/rmi/server/ObjID;"
 #define ONE "(Ljava/lang/Object;)V"
 
+/* A method of a call's class, and the native, with its parameters, that is called there. */
 #define OF_CALL(name, type, native, arguments)                                                     \
 	.class_name = CALL, .method = name, .descriptor = type, .probe = native,                   \
 	.probe_descriptor = arguments

@@ -180,8 +180,8 @@ static void tell(struct merging *g)
 			 "jis info %s lists them",
 			 g->merge.damages, g->out, g->out);
 	if (g->merge.before)
-		cli_warn("%" PRIu64 " times are said to be long before the recordings: in %s they "
-			 "are its begin",
+		cli_warn("%" PRIu64 " times, of what began long before the recordings, are earlier "
+			 "than the clock of %s begins: there they are its begin",
 			 g->merge.before, g->out);
 }
 

@@ -183,6 +183,8 @@ static int build(const char *path, const char *prefix, bool profiles, int *statu
 		err = build_with(&options, path, prefix, profiles, status, &told);
 	}
 	stops_catch(false);
+	if (stopped_by)
+		err = -EINTR; /* not shown either */
 	if (err && !told && err != -EINTR)
 		cli_error("%s: the tree cannot be made in %s: %s%s", path, prefix, strerror(-err),
 			  err == -ENOSPC ? ": -o PREFIX, or TMPDIR, names another place" : "");
