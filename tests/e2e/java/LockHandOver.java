@@ -2,6 +2,7 @@
 import java.nio.file.Path;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -30,6 +31,8 @@ public final class LockHandOver {
 	private static int signalled, taken;
 	/* The taker has had its permit, which it sleeps for, too. */
 	private static volatile boolean comes;
+	/* The giver is about to give; and a stop may be under way. */
+	private static volatile boolean giving, stopping;
 
 	/*
 	 * Asleep by the kernel's word, and not only about to be. Who waits for a monitor looks at it again by itself, spinning,
@@ -43,14 +46,26 @@ public final class LockHandOver {
 				Thread.sleep(1);
 			switches = KernelBooks.switches(takerTask);
 			Thread.sleep(state == Thread.State.BLOCKED ? 70 : 20);
-		} while (taker.getState() != state || !KernelBooks.sleeps(takerTask) || KernelBooks.switches(takerTask) != switches);
+		} while (stopping || taker.getState() != state || !KernelBooks.sleeps(takerTask) ||
+				KernelBooks.switches(takerTask) != switches);
+		giving = true;
+		while (!stopping && Boolean.getBoolean("stops"))
+			Thread.sleep(1);
 	}
 
-	/* Many stops of all threads: who has been given a lock may come into one before it says that it has it. */
+	/*
+	 * Stops of all threads, one after the other, from before the taker is given something until it says that it has it: it
+	 * comes into one in between. None while it goes to sleep: in a stop it sleeps, too, but not for the lock.
+	 */
 	private static void stops() {
 		Thread stopper = new Thread(() -> {
-			while (true)
-				System.gc();
+			while (true) {
+				stopping = giving;
+				if (stopping)
+					System.gc();
+				else
+					LockSupport.parkNanos(1_000_000);
+			}
 		}, "stopper");
 
 		stopper.setDaemon(true);
@@ -75,7 +90,7 @@ public final class LockHandOver {
 			begin.acquire();
 			comes = true;
 			take.run();
-			comes = false;
+			comes = giving = false;
 			done.release();
 		});
 		Thread giver = repeat("giver", n, () -> {
