@@ -406,8 +406,8 @@ bool who_selected(const struct model *m, const struct model_who *who);
 void link_emit(struct model *m, const struct model_link *link);
 /* The wake-up @w of a wait the woken thread told of: its waker may give it what it waits for. */
 void link_wakeup(struct model *m, const struct model_wakeup *w);
-/* Wait @w of @j has ended at @t with what it was for. */
-void link_wait(struct model *m, const struct jthread *j, const struct jwait *w, uint64_t t);
+/* Wait @w of @j has ended at @t with what it was for: the last that is asked of it. */
+void link_wait(struct model *m, const struct jthread *j, struct jwait *w, uint64_t t);
 
 /* model_methods.c: calls of traced methods --------------------------------------------------- */
 

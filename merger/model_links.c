@@ -76,20 +76,18 @@ static bool is_lock_wait(enum model_reason_kind kind)
 }
 
 /*
- * The wake-up of a thread that is in @wait: who gave it what it waits for, if anybody of its
- * process did. A stop may catch it between that and its word that it has it, so that the VM's own
- * threads, which give nothing, take nothing back either.
+ * A thread of @process that is in @wait is woken by @waker at @t: who gave it what it waits for, if
+ * anybody of the process did. A stop may catch it between that and its word that it has it, so that
+ * the VM's own threads, which give nothing, take nothing back either.
  */
-static void wait_woken(const struct model *m, struct jwait *wait, const struct model_wakeup *w)
+static void wait_woken(const struct model *m, struct jwait *wait, uint32_t process,
+		       uint32_t context, uint32_t waker, uint64_t t)
 {
-	uint32_t process = m->threads[w->thread].process;
-
-	if (w->context != JIS_WAKER_TASK || w->waker == NONE ||
-	    m->threads[w->waker].process != process) {
+	if (context != JIS_WAKER_TASK || waker == NONE || m->threads[waker].process != process) {
 		wait->waker.thread = NONE;
-	} else if (!m->whys[w->waker].role) {
-		wait->waker = who_is(m, w->waker);
-		wait->woken = w->waking;
+	} else if (!m->whys[waker].role) {
+		wait->waker = who_is(m, waker);
+		wait->woken = t;
 	}
 }
 
@@ -109,7 +107,7 @@ void link_wakeup(struct model *m, const struct model_wakeup *w)
 	if (w->reason && w->reason->from_java && is_lock_wait(w->reason->kind)) {
 		wait = jwait_of(m, w->thread, w->wait_begin, &j);
 		if (wait)
-			wait_woken(m, wait, w);
+			wait_woken(m, wait, link.process, w->context, w->waker, w->waking);
 	}
 	if (!task)
 		return;
@@ -149,13 +147,20 @@ static enum model_link_kind kind_of(const struct model *m, const struct jwait *w
 	return MODEL_LINK_UNPARK;
 }
 
-void link_wait(struct model *m, const struct jthread *j, const struct jwait *w, uint64_t t)
+void link_wait(struct model *m, const struct jthread *j, struct jwait *w, uint64_t t)
 {
-	const struct model_link link = {
+	uint32_t life = j->on != NONE ? j->on : w->thread;
+	const struct life *l = life != NONE ? &m->lives[life] : NULL;
+	struct model_link link;
+
+	/* It says that it goes on, and of how only who woke it was recorded. */
+	if (l && life_waking(l) && l->waking.time > w->begin)
+		wait_woken(m, w, j->process, l->waking.context, l->waking.waker, l->waking.time);
+	link = (struct model_link){
 		.kind = kind_of(m, w),
 		.process = j->process,
 		.from = w->waker,
-		.to = {j->on != NONE ? j->on : w->thread, j->row},
+		.to = {life, j->row},
 		.begin = w->woken,
 		.end = t,
 		.class_name = w->class_name,

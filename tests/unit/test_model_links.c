@@ -515,8 +515,16 @@ START_TEST(a_monitor_goes_from_who_let_it_go_to_the_next_owner)
 	comes(f, 1, 80, 101);
 	FEED(f, SLOT, 82, monitor_contended_entered, .java_tid = 2, .class_name = NAME_LOCK,
 	     .hash = 0xab);
+	/* Of its way back to a CPU only who woke it is recorded. */
+	FEED(f, SLOT, 84, monitor_contended_enter, .java_tid = 2, .class_name = NAME_LOCK,
+	     .hash = 0xab);
+	leaves(f, 1, 86, 101, S, "futex", 0, 0);
+	FEED(f, 0, 90, sched_waking, .tid = 101, .waker_tid = 100, .context = JIS_WAKER_TASK);
+	FEED(f, SLOT, 92, monitor_contended_entered, .java_tid = 2, .class_name = NAME_LOCK,
+	     .hash = 0xab);
 	done(f);
-	ck_assert_str_eq(links, "monitor T100@40>T101@50 Lock@ab, monitor T100@74>T101@82 Lock@ab");
+	ck_assert_str_eq(links, "monitor T100@40>T101@50 Lock@ab, monitor T100@74>T101@82 Lock@ab, "
+				"monitor T100@90>T101@92 Lock@ab");
 }
 END_TEST
 
