@@ -172,11 +172,19 @@ static void clock_sample_now(const struct safepoints *s, struct clock_sample *ou
 
 void safepoints_prepare(struct safepoints *s)
 {
+	const struct elf_want begin = {.site.offset = s->offsets[0]};
 	struct elf_want want = places[REACHED];
 
-	if (!s->searched && elf_image_find(&s->image, &want, 1) == 1)
-		place_add(s, REACHED, &want);
+	if (s->searched)
+		return;
 	s->searched = true;
+	/* The begin is set last: what begins with all of them set is told whole. */
+	s->nr_places--;
+	memmove(s->kind, s->kind + 1, s->nr_places * sizeof(*s->kind));
+	memmove(s->offsets, s->offsets + 1, s->nr_places * sizeof(*s->offsets));
+	if (elf_image_find(&s->image, &want, 1) == 1)
+		place_add(s, REACHED, &want);
+	place_add(s, BEGIN, &begin);
 }
 
 /* As soon as there is a VM thread. That they could not be set is told in the end. */

@@ -208,10 +208,9 @@ void uprobes_close(struct uprobes *u)
 
 void uprobes_enable(const struct uprobes *u, int on)
 {
-	uint32_t i;
-
-	for (i = 0; i < u->nr; i++)
-		ioctl(u->fds[i], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	for (uint32_t i = 0; i < u->nr; i++)
+		ioctl(u->fds[on ? i : u->nr - 1 - i],
+		      on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
 /* Reading ------------------------------------------------------------------------------------ */

@@ -44,7 +44,7 @@ struct uprobe_hit {
 int uprobes_register(const char *name, size_t n);
 
 /**
- * uprobes_open - puts probes into code of thread @config->tid, from now on.
+ * uprobes_open - puts probes into code of thread @config->tid, one after the other.
  * Returns 0 or -errno: -ENODEV: the kernel has no such probes; -EACCES: we have not the right;
  * -ESRCH. On failure there is nothing to close.
  */
@@ -55,7 +55,7 @@ void uprobes_close(struct uprobes *u);
  * by exit(), cannot write another's code, and the kernel leaves its breakpoints there. */
 void uprobes_settle(void);
 
-/* Pauses them, or lets them go on. */
+/* Pauses them, the last one first, or lets them go on. */
 void uprobes_enable(const struct uprobes *u, int on);
 
 /* Is there anything to read? */
