@@ -57,6 +57,7 @@ struct safepoints {
 	uint32_t nr_places;
 	enum place kind[NR_PLACES]; /* of each probe */
 	uint64_t offsets[NR_PLACES];
+	uint64_t begin;		    /* offset of the begin's */
 	int reg;		    /* has the operation's name */
 	struct clock_sample before; /* when the ring was read last */
 	struct clock_sample now;
@@ -111,10 +112,10 @@ static int argument_register(const char *arguments)
 	return at ? uprobes_register(at + 1, strcspn(at + 1, " ")) : UPROBES_NO_REGISTER;
 }
 
-static void place_add(struct safepoints *s, enum place place, const struct elf_want *want)
+static void place_add(struct safepoints *s, enum place place, uint64_t offset)
 {
 	s->kind[s->nr_places] = place;
-	s->offsets[s->nr_places++] = want->site.offset;
+	s->offsets[s->nr_places++] = offset;
 }
 
 /* The probes. A function is looked for later: it takes longer, and the JVM waits for us. */
@@ -133,8 +134,9 @@ static int places_find(struct safepoints *s, char *why, size_t n)
 		return err < 0 ? err : -ENOENT;
 	}
 	for (i = 0; i < NR_PROBES; i++)
-		if (wants[i].found)
-			place_add(s, i, &wants[i]);
+		if (wants[i].found && i != BEGIN)
+			place_add(s, i, wants[i].site.offset);
+	s->begin = wants[BEGIN].site.offset;
 	s->address = wants[OPERATION].site.address;
 	s->reg = argument_register(wants[OPERATION].site.arguments);
 	return 0;
@@ -172,19 +174,15 @@ static void clock_sample_now(const struct safepoints *s, struct clock_sample *ou
 
 void safepoints_prepare(struct safepoints *s)
 {
-	const struct elf_want begin = {.site.offset = s->offsets[0]};
 	struct elf_want want = places[REACHED];
 
 	if (s->searched)
 		return;
 	s->searched = true;
-	/* The begin is set last: what begins with all of them set is told whole. */
-	s->nr_places--;
-	memmove(s->kind, s->kind + 1, s->nr_places * sizeof(*s->kind));
-	memmove(s->offsets, s->offsets + 1, s->nr_places * sizeof(*s->offsets));
 	if (elf_image_find(&s->image, &want, 1) == 1)
-		place_add(s, REACHED, &want);
-	place_add(s, BEGIN, &begin);
+		place_add(s, REACHED, want.site.offset);
+	/* Set last: what begins with all of them set is told whole. */
+	place_add(s, BEGIN, s->begin);
 }
 
 /* As soon as there is a VM thread. That they could not be set is told in the end. */

@@ -38,7 +38,7 @@ kill -KILL "$recorder"
 kill -KILL "$jvm"
 exec {input}>&-
 wait "$server" || { cat "$TESTDIR/server.err"; fail "the server ended with $?"; }
-wait || true
+wait
 PIDS=()
 
 expect_status 1 "$JIS" merge "$TESTDIR/client" "$TESTDIR/server" -o "$TESTDIR/x"
