@@ -22,8 +22,6 @@
 #define TRIAL_STEP_MS 1
 #define TRIAL_STEPS 1000
 #define THREAD_SIZE_MAX 16384u
-#define OP_INVOKESTATIC 0xb8
-#define OP_RETURN 0xb1
 
 /* Places in HotSpot's structures, -1 not known. */
 static struct {
@@ -117,51 +115,12 @@ void class_wait_ended(JNIEnv *env, __u64 java_tid)
 
 /* The trial ---------------------------------------------------------------------------------- */
 
-/* "final class JProbe$Held { static { hold(); } static native void hold(); }" */
-static void held_write(struct jis_bytes *b)
-{
-	jis_bytes_u4(b, 0xcafebabe);
-	jis_bytes_u4(b, 52);
-	jis_bytes_u2(b, 11);
-	jis_bytes_utf8(b, CLASS_NAME); /* 1 */
-	jis_bytes_constant(b, 7, 1, 0);
-	jis_bytes_utf8(b, "java/lang/Object"); /* 3 */
-	jis_bytes_constant(b, 7, 3, 0);
-	jis_bytes_utf8(b, "<clinit>"); /* 5 */
-	jis_bytes_utf8(b, "()V");
-	jis_bytes_utf8(b, "hold"); /* 7 */
-	jis_bytes_constant(b, 12, 7, 6);
-	jis_bytes_constant(b, 10, 2, 8); /* 9: hold */
-	jis_bytes_utf8(b, "Code");
-	jis_bytes_u2(b, 0x1030); /* final super synthetic */
-	jis_bytes_u2(b, 2);
-	jis_bytes_u2(b, 4);
-	jis_bytes_u4(b, 0); /* interfaces, fields */
-	jis_bytes_u2(b, 2);
-	jis_bytes_u2(b, 0x0008); /* static */
-	jis_bytes_u2(b, 5);
-	jis_bytes_u2(b, 6);
-	jis_bytes_u2(b, 1);
-	jis_bytes_u2(b, 10);
-	jis_bytes_u4(b, 16);
-	jis_bytes_u4(b, 0); /* stack, locals */
-	jis_bytes_u4(b, 4);
-	jis_bytes_u1(b, OP_INVOKESTATIC);
-	jis_bytes_u2(b, 9);
-	jis_bytes_u1(b, OP_RETURN);
-	jis_bytes_u4(b, 0);	 /* handlers, attributes */
-	jis_bytes_u2(b, 0x0108); /* static native */
-	jis_bytes_u2(b, 7);
-	jis_bytes_u2(b, 6);
-	jis_bytes_u4(b, 0); /* attributes; of the class too */
-}
-
 static jclass held_define(JNIEnv *env)
 {
 	struct jis_bytes bytes = {0};
 	jclass class = NULL, reference = NULL;
 
-	held_write(&bytes);
+	jis_class_calling_native(&bytes, CLASS_NAME, "<clinit>", "hold");
 	if (!bytes.failed)
 		class = (*env)->DefineClass(env, CLASS_NAME, NULL, (const jbyte *)bytes.data,
 					    (jsize)bytes.size);

@@ -494,3 +494,42 @@ void jis_class_of_natives(struct jis_bytes *out, const char *name,
 	}
 	jis_bytes_u2(out, 0);
 }
+
+void jis_class_calling_native(struct jis_bytes *out, const char *name, const char *method,
+			      const char *native)
+{
+	jis_bytes_u4(out, MAGIC);
+	jis_bytes_u4(out, NATIVES_MAJOR);
+	jis_bytes_u2(out, 11);
+	jis_bytes_utf8(out, name); /* 1 */
+	jis_bytes_constant(out, TAG_CLASS, 1, 0);
+	jis_bytes_utf8(out, "java/lang/Object"); /* 3 */
+	jis_bytes_constant(out, TAG_CLASS, 3, 0);
+	jis_bytes_utf8(out, method); /* 5 */
+	jis_bytes_utf8(out, "()V");
+	jis_bytes_utf8(out, native); /* 7 */
+	jis_bytes_constant(out, TAG_NAME_AND_TYPE, 7, 6);
+	jis_bytes_constant(out, TAG_METHODREF, 2, 8); /* 9: @native */
+	jis_bytes_utf8(out, "Code");
+	jis_bytes_u2(out, ACC_PUBLIC_FINAL_SUPER_SYNTHETIC);
+	jis_bytes_u2(out, 2);
+	jis_bytes_u2(out, 4);
+	jis_bytes_u4(out, 0); /* interfaces, fields */
+	jis_bytes_u2(out, 2);
+	jis_bytes_u2(out, ACC_STATIC);
+	jis_bytes_u2(out, 5);
+	jis_bytes_u2(out, 6);
+	jis_bytes_u2(out, 1);
+	jis_bytes_u2(out, 10);
+	jis_bytes_u4(out, 16);
+	jis_bytes_u4(out, 0); /* stack, locals */
+	jis_bytes_u4(out, 4);
+	jis_bytes_u1(out, OP_INVOKESTATIC);
+	jis_bytes_u2(out, 9);
+	jis_bytes_u1(out, OP_RETURN);
+	jis_bytes_u4(out, 0); /* handlers, attributes */
+	jis_bytes_u2(out, ACC_STATIC | ACC_NATIVE);
+	jis_bytes_u2(out, 7);
+	jis_bytes_u2(out, 6);
+	jis_bytes_u4(out, 0); /* attributes; of the class too */
+}

@@ -273,5 +273,9 @@ struct jis_native_method {
 /* Writes a public final synthetic class @name (internal form) of public static native methods. */
 void jis_class_of_natives(struct jis_bytes *out, const char *name,
 			  const struct jis_native_method *methods, unsigned int nr_methods);
+/* Writes a public final synthetic class @name of a static method @method, which calls the static
+ * native @native of the same class and no more; neither takes or returns anything. */
+void jis_class_calling_native(struct jis_bytes *out, const char *name, const char *method,
+			      const char *native);
 
 #endif /* JIS_AGENT_CLASSFILE_H */

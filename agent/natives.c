@@ -22,8 +22,6 @@
 #define BOUND_STEP_MS 5
 #define CLASS_NAME "java/lang/JProbe$Natives"
 
-enum opcode { OP_RETURN = 177, OP_INVOKESTATIC = 184 };
-
 JNIEXPORT void JNICALL Java_java_lang_JProbe_00024Natives_bind0(JNIEnv *env, jclass class);
 
 static jclass binder; /* global reference */
@@ -36,45 +34,6 @@ static unsigned int nr_pending;
 static int pending_wrap;
 static pthread_mutex_t pending_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* "public final class JProbe$Natives { static void bind() { bind0(); } static native bind0(); }" */
-static void binder_write(struct jis_bytes *b)
-{
-	jis_bytes_u4(b, 0xcafebabe);
-	jis_bytes_u4(b, 52);
-	jis_bytes_u2(b, 11);
-	jis_bytes_utf8(b, CLASS_NAME); /* 1 */
-	jis_bytes_constant(b, 7, 1, 0);
-	jis_bytes_utf8(b, "java/lang/Object"); /* 3 */
-	jis_bytes_constant(b, 7, 3, 0);
-	jis_bytes_utf8(b, "bind"); /* 5 */
-	jis_bytes_utf8(b, "()V");
-	jis_bytes_utf8(b, "bind0"); /* 7 */
-	jis_bytes_constant(b, 12, 7, 6);
-	jis_bytes_constant(b, 10, 2, 8); /* 9: bind0 */
-	jis_bytes_utf8(b, "Code");
-	jis_bytes_u2(b, 0x1031); /* public final super synthetic */
-	jis_bytes_u2(b, 2);
-	jis_bytes_u2(b, 4);
-	jis_bytes_u4(b, 0); /* interfaces, fields */
-	jis_bytes_u2(b, 2);
-	jis_bytes_u2(b, 0x0008); /* static */
-	jis_bytes_u2(b, 5);
-	jis_bytes_u2(b, 6);
-	jis_bytes_u2(b, 1);
-	jis_bytes_u2(b, 10);
-	jis_bytes_u4(b, 16);
-	jis_bytes_u4(b, 0); /* stack, locals */
-	jis_bytes_u4(b, 4);
-	jis_bytes_u1(b, OP_INVOKESTATIC);
-	jis_bytes_u2(b, 9);
-	jis_bytes_u1(b, OP_RETURN);
-	jis_bytes_u4(b, 0);	 /* handlers, attributes */
-	jis_bytes_u2(b, 0x0108); /* static native */
-	jis_bytes_u2(b, 7);
-	jis_bytes_u2(b, 6);
-	jis_bytes_u4(b, 0); /* attributes; of the class too */
-}
-
 static void binder_define(JNIEnv *env)
 {
 	struct jis_bytes bytes = {0};
@@ -82,7 +41,7 @@ static void binder_define(JNIEnv *env)
 
 	exception_clear(env);
 	if (!class) {
-		binder_write(&bytes);
+		jis_class_calling_native(&bytes, CLASS_NAME, "bind", "bind0");
 		if (!bytes.failed)
 			class = (*env)->DefineClass(env, CLASS_NAME, NULL,
 						    (const jbyte *)bytes.data, (jsize)bytes.size);

@@ -345,6 +345,29 @@ START_TEST(a_class_of_natives_parses)
 }
 END_TEST
 
+START_TEST(a_class_calls_its_own_native)
+{
+	struct jis_bytes b = {0}, out = {0};
+	struct jis_entry_hook hook = hook_on(0, 0, 0);
+	unsigned int class, name;
+	struct jis_class c;
+
+	jis_class_calling_native(&b, "java/lang/JProbe$Own", "bind", "bind0");
+	ck_assert_int_eq(jis_class_parse(&c, b.data, b.size), 0);
+	ck_assert_int_eq(jis_class_methodref(&c, 9, &class, &name), 0);
+	ck_assert(jis_class_utf8_is(&c, name, "bind0"));
+	ck_assert(jis_class_utf8_is(&c, 1, "java/lang/JProbe$Own"));
+	ck_assert_uint_eq(class, 2);
+	jis_class_free(&c);
+	hook.method = "bind0"; /* has no code */
+	ck_assert_int_eq(jis_class_hook_entries(b.data, b.size, &hook, &out), 0);
+	hook.method = "bind";
+	ck_assert_int_eq(jis_class_hook_entries(b.data, b.size, &hook, &out), 1);
+	jis_bytes_free(&out);
+	jis_bytes_free(&b);
+}
+END_TEST
+
 /* Hostile bytes: from memory of exactly their size, so that a sanitizer sees any step outside. */
 static int rewrite_copy(const unsigned char *bytes, size_t size)
 {
@@ -425,6 +448,7 @@ int main(void)
 	tcase_add_test(tc, a_full_constant_pool_is_refused);
 	tcase_add_test(tc, versions_are_checked);
 	tcase_add_test(tc, a_class_of_natives_parses);
+	tcase_add_test(tc, a_class_calls_its_own_native);
 	tcase_add_test(tc, truncated_classes_are_refused);
 	tcase_add_test(tc, damaged_classes_do_not_crash);
 	suite_add_tcase(suite, tc);
