@@ -270,6 +270,6 @@ void families_forget(JNIEnv *env)
 	tasks_forget();
 	pools_forget(env);
 	stacks_forget();
-	peers_forget();
+	peers_forget(env);
 	rmi_connections_forget(env);
 }

@@ -144,33 +144,52 @@ static const struct known_class *class_find(JNIEnv *env, jclass class, jint hash
 	return known;
 }
 
-/* Two threads may add the same class: both entries say the same. */
-static void class_add(JNIEnv *env, jclass class, const struct known_class *what)
+/* Two threads may add the same class: both entries say the same. NULL: no room. */
+static const struct known_class *class_add(JNIEnv *env, jclass class,
+					   const struct known_class *what)
 {
 	struct known_class **bucket = &buckets[(__u32)what->hash % CLASSES_BUCKETS], *known;
 
 	if (__atomic_load_n(&nr_classes, __ATOMIC_RELAXED) >= CLASSES_MAX)
-		return;
+		return NULL;
 	known = malloc(sizeof(*known));
 	if (!known)
-		return;
+		return NULL;
 	*known = *what;
 	known->class = (*env)->NewWeakGlobalRef(env, class);
 	if (!known->class) {
 		exception_clear(env);
 		free(known);
-		return;
+		return NULL;
 	}
 	pthread_mutex_lock(&classes_lock);
 	nr_classes++;
 	known->next = *bucket;
 	__atomic_store_n(bucket, known, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&classes_lock);
+	return known;
 }
 
-void object_describe(JNIEnv *env, jobject object, struct object *out)
+/* What is known of the class of @object, found or made; @out has it where there is no room. */
+static const struct known_class *class_of(JNIEnv *env, jobject object, jclass class,
+					  struct known_class *out)
 {
 	const struct known_class *known;
+
+	if ((*agent.jvmti)->GetObjectHashCode(agent.jvmti, class, &out->hash))
+		return NULL;
+	known = class_find(env, class, out->hash);
+	if (known)
+		return known;
+	out->name = class_name_id(class);
+	out->kind = kind_of(env, object);
+	return out->name ? class_add(env, class, out) : NULL;
+}
+
+void object_describe_after(JNIEnv *env, jobject object, const struct known_class **last,
+			   struct object *out)
+{
+	const struct known_class *known = *last;
 	struct known_class new = {0};
 	jclass class;
 	jint hash = 0;
@@ -183,20 +202,20 @@ void object_describe(JNIEnv *env, jobject object, struct object *out)
 	class = (*env)->GetObjectClass(env, object);
 	if (!class)
 		return;
-	if ((*agent.jvmti)->GetObjectHashCode(agent.jvmti, class, &new.hash))
-		goto out;
-	known = class_find(env, class, new.hash);
-	if (!known) {
-		new.name = class_name_id(class);
-		new.kind = kind_of(env, object);
-		if (new.name)
-			class_add(env, class, &new);
+	if (!known || !(*env)->IsSameObject(env, known->class, class))
+		*last = known = class_of(env, object, class, &new);
+	if (!known)
 		known = &new;
-	}
 	out->class_name = known->name;
 	out->kind = known->kind;
-out:
 	(*env)->DeleteLocalRef(env, class);
+}
+
+void object_describe(JNIEnv *env, jobject object, struct object *out)
+{
+	const struct known_class *none = NULL;
+
+	object_describe_after(env, object, &none, out);
 }
 
 static void owner_thread(JNIEnv *env, jobject holder, jfieldID field, struct owner *out)
@@ -210,6 +229,11 @@ static void owner_thread(JNIEnv *env, jobject holder, jfieldID field, struct own
 	(*env)->DeleteLocalRef(env, thread);
 }
 
+jobject object_lock(JNIEnv *env, jobject condition)
+{
+	return exclusive_owner ? (*env)->GetObjectField(env, condition, condition_lock) : NULL;
+}
+
 void object_owner(JNIEnv *env, jobject object, enum object_kind kind, struct owner *out)
 {
 	jobject lock;
@@ -221,11 +245,10 @@ void object_owner(JNIEnv *env, jobject object, enum object_kind kind, struct own
 	} else if (kind == OBJECT_TASK) {
 		owner_thread(env, object, task_runner, out);
 	} else if (kind == OBJECT_CONDITION) {
-		lock = (*env)->GetObjectField(env, object, condition_lock);
+		lock = object_lock(env, object);
 		if (!lock)
 			return;
-		if (exclusive_owner)
-			owner_thread(env, lock, exclusive_owner, out);
+		owner_thread(env, lock, exclusive_owner, out);
 		(*env)->DeleteLocalRef(env, lock);
 	}
 }

@@ -2,7 +2,8 @@
 /*
  * Parks: all that LockSupport, the pools of java.util.concurrent and a pinned virtual thread do
  * ends in Unsafe.park and Unsafe.unpark, natives of the JVM that are wrapped (natives.c). The
- * blocker is where LockSupport leaves it, in Thread.parkBlocker.
+ * blocker is where LockSupport leaves it, in Thread.parkBlocker. A thread of a server parks for the
+ * same object over and over: that one is known again, and the JVM asked for its owner alone.
  */
 #include <time.h>
 
@@ -32,20 +33,100 @@ static __s64 park_timeout(jboolean absolute, jlong time)
 	return left > now.tv_nsec ? left - now.tv_nsec : 0;
 }
 
+static void weak_drop(JNIEnv *env, jweak *weak)
+{
+	if (*weak)
+		(*env)->DeleteWeakGlobalRef(env, *weak);
+	*weak = NULL;
+}
+
+void parker_drop(JNIEnv *env, struct parker *parker)
+{
+	weak_drop(env, &parker->thread);
+	weak_drop(env, &parker->blocker);
+	weak_drop(env, &parker->lock);
+	parker->seen = 0;
+}
+
+/* NULL also where there is no object, or no room. */
+static jweak weak_of(JNIEnv *env, jobject object)
+{
+	jweak weak = object ? (*env)->NewWeakGlobalRef(env, object) : NULL;
+
+	exception_clear(env);
+	return weak;
+}
+
+/* Keeps what the thread parks for, the second time in turn: for others that would be in vain. */
+static void parker_keep(JNIEnv *env, struct parker *parker, jthread thread, jobject blocker,
+			const struct object *what)
+{
+	int is_condition = what->kind == OBJECT_CONDITION;
+	jobject lock;
+
+	if (parker->seen != what->hash || !what->hash || !what->class_name) {
+		parker->seen = what->hash;
+		return;
+	}
+	weak_drop(env, &parker->blocker);
+	weak_drop(env, &parker->lock);
+	if (!parker->thread)
+		parker->thread = weak_of(env, thread);
+	lock = is_condition ? object_lock(env, blocker) : NULL;
+	parker->lock = weak_of(env, lock);
+	if (lock)
+		(*env)->DeleteLocalRef(env, lock);
+	parker->what = *what;
+	parker->seen = 0;
+	if (parker->lock || !is_condition)
+		parker->blocker = weak_of(env, blocker);
+}
+
+/* The calling thread's, if it is the platform thread itself that parks; else NULL. */
+static struct parker *parker_of(const struct current *current)
+{
+	return current->peer && !current->is_virtual ? &current->peer->parker : NULL;
+}
+
+/* What the calling thread parks for, and who has it. */
+static void blocker_describe(JNIEnv *env, const struct current *current, struct object *what,
+			     struct owner *owner)
+{
+	struct parker *parker = parker_of(current);
+	jthread thread = current->thread ? current->thread : parker ? parker->thread : NULL;
+	jobject blocker = NULL;
+
+	if (thread && park_blocker)
+		blocker = (*env)->GetObjectField(env, thread, park_blocker);
+	if (!blocker) {
+		if (parker)
+			parker->seen = 0;
+		return;
+	}
+	if (parker && parker->blocker && (*env)->IsSameObject(env, parker->blocker, blocker)) {
+		*what = parker->what;
+		parker->seen = 0;
+		/* The condition, held here, holds its lock. */
+		if (parker->lock)
+			object_owner(env, parker->lock, OBJECT_LOCK, owner);
+		else
+			object_owner(env, blocker, what->kind, owner);
+	} else {
+		object_describe(env, blocker, what);
+		object_owner(env, blocker, what->kind, owner);
+		if (parker)
+			parker_keep(env, parker, thread, blocker, what);
+	}
+	(*env)->DeleteLocalRef(env, blocker);
+}
+
 static void park_tell(JNIEnv *env, const struct current *current, __s64 timeout)
 {
 	struct jis_ev_park_begin record = {.java_tid = current->java_tid, .timeout = timeout};
 	struct object what = {0};
 	struct owner owner = {0};
-	jobject blocker = NULL;
 
-	if (current->thread && park_blocker)
-		blocker = (*env)->GetObjectField(env, current->thread, park_blocker);
-	if (blocker) {
-		object_describe(env, blocker, &what);
-		object_owner(env, blocker, what.kind, &owner);
-		(*env)->DeleteLocalRef(env, blocker);
-	}
+	blocker_describe(env, current, &what, &owner);
 	record.class_name = what.class_name;
 	record.hash = what.hash;
 	record.owner_tid = owner.tid;
@@ -80,6 +161,16 @@ static void current_java(JNIEnv *env, struct current *current)
 	current->is_virtual = current->java_tid != current->peer->java_tid;
 }
 
+/* The thread that parks: without a call into the JVM where its last park has left what that needs.
+ */
+static void parking_get(JNIEnv *env, struct current *current)
+{
+	if (current_plain(env, current) && current->peer->parker.thread)
+		return;
+	current_get(env, current);
+	current_java(env, current);
+}
+
 static void park_before(JNIEnv *env, struct told *told, jboolean absolute, jlong time)
 {
 	struct current current;
@@ -87,8 +178,7 @@ static void park_before(JNIEnv *env, struct told *told, jboolean absolute, jlong
 	told->generation = 0;
 	if (!enter_for(JIS_EV_park_begin))
 		return;
-	current_get(env, &current);
-	current_java(env, &current);
+	parking_get(env, &current);
 	if (!by_hooks(&current)) {
 		park_tell(env, &current, park_timeout(absolute, time));
 		told->generation = agent.generation;

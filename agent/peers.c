@@ -59,15 +59,17 @@ int peers_are_complete(void)
 	return __atomic_load_n(&complete_generation, __ATOMIC_ACQUIRE) == agent.generation;
 }
 
-void peers_forget(void)
+void peers_forget(JNIEnv *env)
 {
 	struct peer *peer;
 	__u32 i;
 
 	memset(by_java_tid_entries, 0, sizeof(by_java_tid_entries));
 	memset(by_vm_thread_entries, 0, sizeof(by_vm_thread_entries));
-	for (i = 0; (peer = peer_at(i)); i++)
+	for (i = 0; (peer = peer_at(i)); i++) {
+		parker_drop(env, &peer->parker);
 		peer->java_tid = peer->carried = 0;
+	}
 }
 
 __u64 vm_thread_of(JNIEnv *env)
@@ -125,6 +127,7 @@ static void peer_publish(struct peer *peer, __u64 java_tid)
 void peer_add(JNIEnv *env, jthread thread, __u32 tid)
 {
 	struct peer new = {.tid = tid}, *peer;
+	struct parker before = {0}; /* of the thread that had its place */
 	__u64 java_tid = java_tid_of(env, thread);
 
 	if (!peers_wanted() || !java_tid)
@@ -134,10 +137,12 @@ void peer_add(JNIEnv *env, jthread thread, __u32 tid)
 	pthread_mutex_lock(&peers_lock);
 	peer = map_get(&by_java_tid, java_tid) ? NULL : peer_new();
 	if (peer) {
+		before = peer->parker;
 		*peer = new;
 		peer_publish(peer, java_tid);
 	}
 	pthread_mutex_unlock(&peers_lock);
+	parker_drop(env, &before);
 }
 
 void peer_remove(JNIEnv *env, jthread thread)
@@ -190,26 +195,6 @@ __u64 java_tid_of(JNIEnv *env, jthread thread)
 		       : 0;
 }
 
-void current_get(JNIEnv *env, struct current *out)
-{
-	out->thread = NULL;
-	out->peer = peer_self(env);
-	/* Refused where a virtual thread is just being mounted: that is its carrier's doing. */
-	if ((*agent.jvmti)->GetCurrentThread(agent.jvmti, &out->thread))
-		out->thread = NULL;
-	out->java_tid = out->thread ? java_tid_of(env, out->thread)
-			: out->peer ? out->peer->java_tid
-				    : 0;
-	out->is_virtual = out->peer && out->java_tid != out->peer->java_tid;
-}
-
-void current_put(JNIEnv *env, struct current *current)
-{
-	if (current->thread)
-		(*env)->DeleteLocalRef(env, current->thread);
-	current->thread = NULL;
-}
-
 int thread_is_carrier(JNIEnv *env, jthread thread)
 {
 	static const char carrier[] = "jdk.internal.misc.CarrierThread";
@@ -225,27 +210,58 @@ int thread_is_carrier(JNIEnv *env, jthread thread)
 	return is;
 }
 
-/* Asked once a thread. Others than the JDK's own may be told to carry by a mount. */
+/* Asked once a thread. Others than the JDK's own are told to carry by a mount, where mounts are
+ * told. */
 static void carries_ask(JNIEnv *env, const struct current *current)
 {
 	__u32 unasked = CARRIES_UNASKED;
-	__u32 found = thread_is_carrier(env, current->thread) ? CARRIES : CARRIES_NOT;
+	__u32 found;
 
+	if (__atomic_load_n(&current->peer->carries, __ATOMIC_RELAXED) != CARRIES_UNASKED)
+		return;
+	found = thread_is_carrier(env, current->thread) ? CARRIES : CARRIES_NOT;
 	__atomic_compare_exchange_n(&current->peer->carries, &unasked, found, 0, __ATOMIC_RELAXED,
 				    __ATOMIC_RELAXED);
 }
 
-void current_number(JNIEnv *env, struct current *out)
+void current_get(JNIEnv *env, struct current *out)
+{
+	out->thread = NULL;
+	out->peer = peer_self(env);
+	/* Refused where a virtual thread is just being mounted: that is its carrier's doing. */
+	if ((*agent.jvmti)->GetCurrentThread(agent.jvmti, &out->thread))
+		out->thread = NULL;
+	out->java_tid = out->thread ? java_tid_of(env, out->thread)
+			: out->peer ? out->peer->java_tid
+				    : 0;
+	out->is_virtual = out->peer && out->java_tid != out->peer->java_tid;
+	if (out->peer && out->thread && !out->is_virtual)
+		carries_ask(env, out);
+}
+
+void current_put(JNIEnv *env, struct current *current)
+{
+	if (current->thread)
+		(*env)->DeleteLocalRef(env, current->thread);
+	current->thread = NULL;
+}
+
+int current_plain(JNIEnv *env, struct current *out)
 {
 	struct peer *peer = peer_self(env);
 
-	if (peer && __atomic_load_n(&peer->carries, __ATOMIC_RELAXED) == CARRIES_NOT) {
-		*out = (struct current){NULL, peer->java_tid, peer, 0};
+	if (!peer || __atomic_load_n(&peer->carries, __ATOMIC_RELAXED) != CARRIES_NOT)
+		return 0;
+	if (agent.vm_version >= 21 && !(agent.features & JIS_FEATURE_VTHREADS))
+		return 0;
+	*out = (struct current){NULL, peer->java_tid, peer, 0};
+	return 1;
+}
+
+void current_number(JNIEnv *env, struct current *out)
+{
+	if (current_plain(env, out))
 		return;
-	}
 	current_get(env, out);
-	if (peer && out->thread && !out->is_virtual &&
-	    __atomic_load_n(&peer->carries, __ATOMIC_RELAXED) == CARRIES_UNASKED)
-		carries_ask(env, out);
 	current_put(env, out);
 }

@@ -2,7 +2,8 @@
 /*
  * Executors: their names, and how many tasks wait in their queues. Each is looked at once and then
  * known again by a weak reference, of which a thread remembers where it found its last one: to ask
- * the JVM for class, hash and queue takes ten times as long. A pool's queue stays the same.
+ * the JVM for class, hash and kind of queue takes several times as long. Some programs put another
+ * queue in a pool's final field, by reflection; such a pool is looked at each time.
  */
 #include "tasks.h"
 
@@ -19,9 +20,11 @@ static struct foreign foreign_queues = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Written once, under the lock, before they are counted. */
 static struct pool {
-	jweak object;
-	jweak counted; /* what has @field, the number of tasks; NULL: that is @told.queued */
-	jfieldID field;
+	jweak object, queue;
+	jfieldID queue_field; /* of @object; NULL: it has no queue */
+	/* What has the number of tasks: a counter of its own, a global reference, or the queue. */
+	jobject counter;
+	jfieldID field; /* of that; NULL: the number is @told.queued */
 	struct pool_told told;
 } pools[POOLS_MAX];
 static unsigned int nr_pools;
@@ -125,10 +128,10 @@ void pools_enable(JNIEnv *env)
 /* Looking at one ----------------------------------------------------------------------------- */
 
 /*
- * What has the length of @queue in a field of its own, a local reference, and which; NULL where
- * @length has it. size() would be code of the program, and may lock.
+ * Finds which field has the length of @queue, and the counter it is in where that is no field of
+ * the queue itself, a local reference. size() would be code of the program, and may lock.
  */
-static jobject queue_counter(JNIEnv *env, jobject queue, jfieldID *field, __s32 *length)
+static jobject queue_look(JNIEnv *env, jobject queue, struct pool *pool)
 {
 	const struct {
 		jclass class;
@@ -138,72 +141,77 @@ static jobject queue_counter(JNIEnv *env, jobject queue, jfieldID *field, __s32 
 		     {deque_class, deque_count},
 		     {priority_class, priority_size}};
 	unsigned int i;
+	jobject counter;
 
-	*length = -1;
 	if (is(env, queue, linked_class)) {
-		*field = atomic_value;
-		return atomic_value ? object_of(env, queue, linked_count) : NULL;
+		counter = atomic_value ? object_of(env, queue, linked_count) : NULL;
+		pool->field = counter ? atomic_value : NULL;
+		return counter;
 	}
 	if (is(env, queue, synchronous_class))
-		*length = 0;
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (!known[i].field || !is(env, queue, known[i].class))
-			continue;
-		*field = known[i].field;
-		return (*env)->NewLocalRef(env, queue);
-	}
+		pool->told.queued = 0;
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i].field && is(env, queue, known[i].class))
+			pool->field = known[i].field;
 	return NULL;
 }
 
-/* All but its own reference; @counter gets a local one. */
-static void pool_look(JNIEnv *env, jobject object, struct pool *pool, jobject *counter)
+/* What stays the same: names, fields, and a counter, a local reference. */
+static void pool_look(JNIEnv *env, jobject object, struct pool *pool, jobject *queue)
 {
-	jfieldID field = is(env, object, pool_class)
-				 ? pool_queue
-				 : foreign_field(env, &foreign_queues, object, "workQueue",
-						 "L" CONCURRENT "BlockingQueue;");
-	jobject queue = object_of(env, object, field);
 	struct object what;
 
 	object_describe(env, object, &what);
 	pool->told = (struct pool_told){what.class_name, what.hash, -1};
-	*counter = NULL;
-	if (queue) {
-		*counter = queue_counter(env, queue, &pool->field, &pool->told.queued);
-		(*env)->DeleteLocalRef(env, queue);
-	}
+	pool->queue_field = is(env, object, pool_class)
+				    ? pool_queue
+				    : foreign_field(env, &foreign_queues, object, "workQueue",
+						    "L" CONCURRENT "BlockingQueue;");
+	*queue = object_of(env, object, pool->queue_field);
+	if (*queue)
+		pool->counter = queue_look(env, *queue, pool);
+}
+
+static void pool_drop(JNIEnv *env, struct pool *pool)
+{
+	if (pool->object)
+		(*env)->DeleteWeakGlobalRef(env, pool->object);
+	if (pool->queue)
+		(*env)->DeleteWeakGlobalRef(env, pool->queue);
+	if (pool->counter)
+		(*env)->DeleteGlobalRef(env, pool->counter);
 }
 
 /* Keeps it for the next time, where there is room. */
-static void pool_keep(JNIEnv *env, jobject object, struct pool *pool, jobject counter)
+static void pool_keep(JNIEnv *env, jobject object, const struct pool *found, jobject queue)
 {
-	if (__atomic_load_n(&nr_pools, __ATOMIC_RELAXED) == POOLS_MAX || !pool->told.class_name)
+	struct pool kept = *found;
+
+	if (__atomic_load_n(&nr_pools, __ATOMIC_RELAXED) == POOLS_MAX || !kept.told.class_name)
 		return;
-	pool->object = (*env)->NewWeakGlobalRef(env, object);
-	pool->counted = counter ? (*env)->NewWeakGlobalRef(env, counter) : NULL;
+	kept.object = (*env)->NewWeakGlobalRef(env, object);
+	exception_clear(env);
+	kept.queue = queue ? (*env)->NewWeakGlobalRef(env, queue) : NULL;
+	exception_clear(env);
+	kept.counter = found->counter ? (*env)->NewGlobalRef(env, found->counter) : NULL;
 	exception_clear(env);
 	pthread_mutex_lock(&pools_lock);
-	if (nr_pools < POOLS_MAX && pool->object && (pool->counted || !counter)) {
-		pools[nr_pools] = *pool;
+	if (nr_pools < POOLS_MAX && kept.object && !kept.queue == !queue &&
+	    !kept.counter == !found->counter) {
+		pools[nr_pools] = kept;
 		__atomic_store_n(&nr_pools, nr_pools + 1, __ATOMIC_RELEASE);
-		pool->object = pool->counted = NULL;
+		kept = (struct pool){0};
 	}
 	pthread_mutex_unlock(&pools_lock);
-	if (pool->object)
-		(*env)->DeleteWeakGlobalRef(env, pool->object);
-	if (pool->counted)
-		(*env)->DeleteWeakGlobalRef(env, pool->counted);
+	pool_drop(env, &kept);
 }
 
 void pools_forget(JNIEnv *env)
 {
 	unsigned int i;
 
-	for (i = 0; i < nr_pools; i++) {
-		(*env)->DeleteWeakGlobalRef(env, pools[i].object);
-		if (pools[i].counted)
-			(*env)->DeleteWeakGlobalRef(env, pools[i].counted);
-	}
+	for (i = 0; i < nr_pools; i++)
+		pool_drop(env, &pools[i]);
 	nr_pools = 0;
 }
 
@@ -213,14 +221,13 @@ static const struct pool *pool_find(JNIEnv *env, jobject object, __u32 *hint)
 {
 	unsigned int nr = __atomic_load_n(&nr_pools, __ATOMIC_ACQUIRE), i;
 
-	if (hint && *hint < nr && (*env)->IsSameObject(env, pools[*hint].object, object))
+	if (*hint < nr && (*env)->IsSameObject(env, pools[*hint].object, object))
 		return &pools[*hint];
 	/* The last ones first: a program that makes pools uses those it has made last. */
 	for (i = nr; i-- > 0 && nr - i <= POOLS_TRIED;) {
 		if (!(*env)->IsSameObject(env, pools[i].object, object))
 			continue;
-		if (hint)
-			*hint = i;
+		*hint = i;
 		return &pools[i];
 	}
 	return NULL;
@@ -230,20 +237,20 @@ void pool_get(JNIEnv *env, jobject object, __u32 *hint, struct pool_told *out)
 {
 	const struct pool *known = pool_find(env, object, hint);
 	struct pool pool = {0};
-	jobject counter = NULL;
+	jobject queue;
 
 	if (known) {
 		pool = *known;
-		if (pool.counted)
-			counter = (*env)->NewLocalRef(env, pool.counted);
-	} else {
-		pool_look(env, object, &pool, &counter);
+		queue = object_of(env, object, pool.queue_field);
+	}
+	if (!known || (queue && !(*env)->IsSameObject(env, pool.queue, queue))) {
+		pool = (struct pool){0};
+		pool_look(env, object, &pool, &queue);
 	}
 	*out = pool.told;
-	if (counter)
-		out->queued = (*env)->GetIntField(env, counter, pool.field);
+	if (pool.field && queue)
+		out->queued =
+			(*env)->GetIntField(env, pool.counter ? pool.counter : queue, pool.field);
 	if (!known)
-		pool_keep(env, object, &pool, counter);
-	if (counter)
-		(*env)->DeleteLocalRef(env, counter);
+		pool_keep(env, object, &pool, queue);
 }

@@ -98,16 +98,18 @@ void tasks_forget(void)
 static void submit_tell(JNIEnv *env, jobject pool, jobject task, __s32 queued)
 {
 	struct jis_ev_task_submit record = {.queued = queued};
+	struct worker *worker, none = {0};
 	struct pool_told told;
 	struct current current;
 	struct object what;
 
 	current_number(env, &current);
+	worker = current.peer ? &current.peer->worker : &none;
 	record.java_tid = current.java_tid;
-	object_describe(env, task, &what);
+	object_describe_after(env, task, &worker->given, &what);
 	record.class_name = what.class_name;
 	record.hash = what.hash;
-	pool_get(env, pool, current.peer ? &current.peer->worker.pool_hint : NULL, &told);
+	pool_get(env, pool, &worker->pool_hint, &told);
 	record.pool_class = told.class_name;
 	record.pool_hash = told.hash;
 	if (queued == QUEUE)
@@ -304,7 +306,7 @@ static void task_begins(JNIEnv *env, struct worker *worker, __u64 java_tid, jobj
 	pool_get(env, pool, &worker->pool_hint, &told);
 	worker->pool_class = told.class_name;
 	worker->pool_hash = told.hash;
-	object_describe(env, task, &what);
+	object_describe_after(env, task, &worker->begun, &what);
 	worker->task_class = what.class_name;
 	worker->task_hash = what.hash;
 	worker->open = 1;

@@ -16,7 +16,8 @@ struct pool_told {
 };
 
 void pools_enable(JNIEnv *env);
-/* @hint: where the thread found its pool last; may be NULL. Inside. */
+/* @hint: where the thread found its pool last. For natives that Java calls, whose local references
+ * go with them. */
 void pool_get(JNIEnv *env, jobject pool, __u32 *hint, struct pool_told *out);
 /* Names are of one recording. Nobody may be inside. */
 void pools_forget(JNIEnv *env);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Why a Java thread waits: what the files of that part of the agent share. Callbacks and wrappers
- * run on the thread that waits; they allocate nothing, take no lock of ours on their way, run no
- * Java code, and leave no local reference behind them.
+ * run on the thread that waits; they take no lock of ours on their way, allocate only what is known
+ * again the next time, run no Java code, and leave no local reference behind them.
  */
 #ifndef JIS_AGENT_WAITS_H
 #define JIS_AGENT_WAITS_H
@@ -72,6 +72,23 @@ __u64 map_take(struct map *map, __u64 key);
 /* What belongs to @key; 0: nothing. */
 __u64 map_get(const struct map *map, __u64 key);
 
+/* objects.c: what an object is called */
+enum object_kind {
+	OBJECT_PLAIN,
+	OBJECT_LOCK,	  /* AbstractOwnableSynchronizer: has an owner */
+	OBJECT_CONDITION, /* of such a lock */
+	OBJECT_TASK,	  /* FutureTask: somebody runs it */
+};
+
+struct object {
+	__u32 class_name; /* string_def id */
+	__u32 hash;
+	enum object_kind kind;
+};
+
+/* A class whose name is known; it lives as long as the recording. */
+struct known_class;
+
 /* peers.c: the Java threads that live */
 enum wait { WAIT_ENTER, WAIT_OBJECT, WAIT_PARK, WAIT_SLEEP, NR_WAITS };
 
@@ -80,9 +97,19 @@ struct worker {
 	__u32 pool_class, pool_hash; /* of its pool, where it is told or forks is WORKER_FORKS */
 	__u32 task_class, task_hash; /* open: the task under way */
 	__u32 pool_hint;	     /* pools.c: where the pool was found that it used last */
-	__u8 told;		     /* it is one of a ThreadPoolExecutor, and that has been told */
+	const struct known_class *given, *begun; /* of the tasks that were so last */
+	__u8 told; /* it is one of a ThreadPoolExecutor, and that has been told */
 	__u8 open;
 	__u8 forks; /* enum worker_forks */
+};
+
+/* What parks.c knows again of a platform thread; the thread itself only. */
+struct parker {
+	jweak thread;	    /* itself */
+	jweak blocker;	    /* what it parked for, twice in a row; NULL: none yet */
+	jweak lock;	    /* of that, where it is a condition; else NULL */
+	struct object what; /* that is called */
+	__u32 seen;	    /* hash of what it parked for last, if it is not that; else 0 */
 };
 
 /* Does a platform thread carry virtual ones? Once it has, it may again. */
@@ -97,6 +124,7 @@ struct peer {
 	__u32 carries;	       /* enum carries */
 	__u64 since[NR_WAITS]; /* ns; stacks.c */
 	struct worker worker;
+	struct parker parker;
 };
 
 /* Begins a recording, when vmstructs_init() has been. */
@@ -106,7 +134,7 @@ void peers_complete(void);
 /* Has that been said in this recording? Before, a thread without a peer may get one yet. */
 int peers_are_complete(void);
 /* Forgets all of them. Nobody may be inside. */
-void peers_forget(void);
+void peers_forget(JNIEnv *env);
 /* A thread starts, or ran already: @tid may be 0, not known. */
 void peer_add(JNIEnv *env, jthread thread, __u32 tid);
 void peer_remove(JNIEnv *env, jthread thread);
@@ -131,6 +159,9 @@ struct current {
 
 void current_get(JNIEnv *env, struct current *out);
 void current_put(JNIEnv *env, struct current *current);
+/* The same without asking the JVM, and without the reference; 0: that cannot be, as the thread may
+ * carry virtual ones or is not known yet. */
+int current_plain(JNIEnv *env, struct current *out);
 /* Is it one of the threads that the JDK has for virtual ones? Told by its class. */
 int thread_is_carrier(JNIEnv *env, jthread thread);
 /* Without the reference to it: a tenth of the time on a thread that carries no virtual ones. */
@@ -162,28 +193,21 @@ void owner_of_pending(JNIEnv *env, jobject object, struct owner *out);
 int owners_trial(JNIEnv *env);
 int owners_trial_is(JNIEnv *env);
 
-/* objects.c: what an object is called */
-enum object_kind {
-	OBJECT_PLAIN,
-	OBJECT_LOCK,	  /* AbstractOwnableSynchronizer: has an owner */
-	OBJECT_CONDITION, /* of such a lock */
-	OBJECT_TASK,	  /* FutureTask: somebody runs it */
-};
-
-struct object {
-	__u32 class_name; /* string_def id */
-	__u32 hash;
-	enum object_kind kind;
-};
-
+/* objects.c */
 int objects_enable(JNIEnv *env);
 /* Names are of one recording, so the classes that are known by them are too. Nobody may be inside.
  */
 void objects_forget(JNIEnv *env);
 /* NULL describes none. */
 void object_describe(JNIEnv *env, jobject object, struct object *out);
+/* The same where objects of one class are likely to follow each other: @last is the class of the
+ * one before, NULL at first, and is set. */
+void object_describe_after(JNIEnv *env, jobject object, const struct known_class **last,
+			   struct object *out);
 /* Owner of an object of java.util.concurrent, where its kind has one. */
 void object_owner(JNIEnv *env, jobject object, enum object_kind kind, struct owner *out);
+/* The lock of a condition, a local reference; NULL: its owner cannot be known. */
+jobject object_lock(JNIEnv *env, jobject condition);
 /* Name of a class as Class.getName() has it; its length, 0 not to be had. */
 size_t class_name_text(jclass class, char out[NAME_UTF8_MAX]);
 /* The same as a string_def id, 0 none. */
@@ -252,6 +276,8 @@ extern __u32 vthread_hooks;
 int parks_enable(JNIEnv *env);
 void parks_enabled(JNIEnv *env);
 void parks_disable(JNIEnv *env);
+/* Gives back its references. The thread is none any more, or nobody is inside. */
+void parker_drop(JNIEnv *env, struct parker *parker);
 int sleeps_enable(JNIEnv *env);
 void sleeps_enabled(JNIEnv *env);
 void sleeps_disable(JNIEnv *env);
