@@ -388,7 +388,8 @@ struct model {
 	struct model_reason reason; /* the last one made that is not of the plain table */
 	const struct model_reason *wait_reason; /* of the state told last */
 	struct tasks *tasks;			/* NULL: none was told */
-	struct queues *queues;			/* the same */
+	struct queues *queues;			/* [process]; the same */
+	uint32_t nr_queued;			/* in all of them */
 	struct remotes *remotes;		/* the same */
 	uint64_t remote_ends;			/* numbers given to ends of remote calls */
 	struct holds *holds;			/* the same */

@@ -14,7 +14,7 @@
 
 struct queued {
 	struct queued *next; /* in its bucket, oldest first */
-	uint32_t process, class_name, hash, queue_class, queue_hash;
+	uint32_t class_name, hash, queue_class, queue_hash;
 	struct model_who from;
 	uint64_t time;
 };
@@ -23,6 +23,7 @@ struct bucket {
 	struct queued *first, *last;
 };
 
+/* Of one process, so that a loss of records costs no more than what it has put in. */
 struct queues {
 	struct bucket *buckets;
 	uint32_t mask, nr;
@@ -32,13 +33,13 @@ static uint32_t queued_hash(const struct queued *q)
 {
 	uint64_t h = ((uint64_t)q->class_name << 32 | q->hash) * 0x9e3779b97f4a7c15ull;
 
-	h ^= ((uint64_t)q->process << 32 | q->queue_hash) * 0xc2b2ae3d27d4eb4full;
+	h ^= q->queue_hash * 0xc2b2ae3d27d4eb4full;
 	return (uint32_t)(h >> 32);
 }
 
 static bool queued_equal(const struct queued *a, const struct queued *b)
 {
-	return a->hash == b->hash && a->queue_hash == b->queue_hash && a->process == b->process &&
+	return a->hash == b->hash && a->queue_hash == b->queue_hash &&
 	       a->class_name == b->class_name && a->queue_class == b->queue_class;
 }
 
@@ -55,7 +56,8 @@ static void queued_append(struct queues *s, struct queued *q)
 }
 
 /* The one behind @before, which is NULL where it is the first of @b. */
-static void queued_remove(struct queues *s, struct bucket *b, struct queued *before)
+static void queued_remove(struct model *m, struct queues *s, struct bucket *b,
+			  struct queued *before)
 {
 	struct queued **at = before ? &before->next : &b->first, *q = *at;
 
@@ -63,6 +65,7 @@ static void queued_remove(struct queues *s, struct bucket *b, struct queued *bef
 	if (b->last == q)
 		b->last = before;
 	s->nr--;
+	m->nr_queued--;
 	free(q);
 }
 
@@ -85,24 +88,25 @@ static bool queues_grow(struct queues *s)
 	return true;
 }
 
-static struct queues *queues_of(struct model *m)
+static struct queues *queues_of(struct model *m, uint32_t process)
 {
+	struct queues *s;
+
 	if (!m->queues)
-		m->queues = calloc(1, sizeof(*m->queues));
-	if (m->queues && !m->queues->buckets && !queues_grow(m->queues)) {
-		free(m->queues);
-		m->queues = NULL;
-	}
-	if (!m->queues)
-		m->error = -ENOMEM;
-	return m->queues;
+		m->queues = calloc(m->info.nr_processes + 1ull, sizeof(*m->queues));
+	s = m->queues ? &m->queues[process] : NULL;
+	if (s && (s->buckets || queues_grow(s)))
+		return s;
+	m->error = -ENOMEM;
+	return NULL;
 }
 
-static void put(struct model *m, struct queues *s, const struct queued *what)
+static void put(struct model *m, uint32_t process, const struct queued *what)
 {
+	struct queues *s = &m->queues[process];
 	struct queued *q;
 
-	if (s->nr == MAX_QUEUED || tasks_pending(m, what->process, what->class_name, what->hash))
+	if (m->nr_queued == MAX_QUEUED || tasks_pending(m, process, what->class_name, what->hash))
 		return;
 	q = malloc(sizeof(*q));
 	if (!q || (s->nr > s->mask && !queues_grow(s))) {
@@ -113,14 +117,16 @@ static void put(struct model *m, struct queues *s, const struct queued *what)
 	*q = *what;
 	queued_append(s, q);
 	s->nr++;
+	m->nr_queued++;
 }
 
-static void take(struct model *m, struct queues *s, const struct queued *what)
+static void take(struct model *m, uint32_t process, const struct queued *what)
 {
+	struct queues *s = &m->queues[process];
 	struct bucket *b = &s->buckets[queued_hash(what) & s->mask];
 	struct queued *q = b->first, *before = NULL;
 	struct model_link link = {.kind = MODEL_LINK_QUEUE,
-				  .process = what->process,
+				  .process = process,
 				  .to = what->from,
 				  .end = what->time,
 				  .class_name = what->queue_class,
@@ -132,7 +138,7 @@ static void take(struct model *m, struct queues *s, const struct queued *what)
 		return;
 	link.from = q->from;
 	link.begin = q->time;
-	queued_remove(s, b, before);
+	queued_remove(m, s, b, before);
 	link_emit(m, &link);
 }
 
@@ -140,56 +146,44 @@ void queue_event(struct model *m, const struct stream_cursor *c, uint32_t life, 
 {
 	/* Both records have the same fields. */
 	const struct jis_ev_queue_put *ev = (const void *)c->payload;
-	struct queues *s = queues_of(m);
 	struct queued what;
+	uint32_t process;
 
-	if (!s || life == NONE)
+	if (life == NONE)
 		return;
-	what = (struct queued){.process = m->threads[life].process,
-			       .hash = ev->hash,
+	process = m->threads[life].process;
+	if (!queues_of(m, process))
+		return;
+	what = (struct queued){.hash = ev->hash,
 			       .queue_hash = ev->queue_hash,
 			       .from = who_is(m, life),
 			       .time = t};
-	what.class_name = string_name(m, what.process, ev->class_name);
-	what.queue_class = string_name(m, what.process, ev->queue_class);
+	what.class_name = string_name(m, process, ev->class_name);
+	what.queue_class = string_name(m, process, ev->queue_class);
 	if (c->id == JIS_EV_queue_put)
-		put(m, s, &what);
+		put(m, process, &what);
 	else
-		take(m, s, &what);
+		take(m, process, &what);
+}
+
+static void queues_empty(struct model *m, struct queues *s)
+{
+	for (uint32_t i = 0; s->buckets && i <= s->mask; i++)
+		while (s->buckets[i].first)
+			queued_remove(m, s, &s->buckets[i], NULL);
+	free(s->buckets);
+	*s = (struct queues){0};
 }
 
 void queues_lost(struct model *m, uint32_t process)
 {
-	struct queues *s = m->queues;
-
-	for (uint32_t i = 0; s && s->nr && i <= s->mask; i++) {
-		struct queued *before = NULL, *q = s->buckets[i].first, *next;
-
-		for (; q; q = next) {
-			next = q->next;
-			if (q->process == process)
-				queued_remove(s, &s->buckets[i], before);
-			else
-				before = q;
-		}
-	}
-	/* The next loss looks through what was put in since, and not through all there ever was. */
-	if (s && s->buckets && !s->nr) {
-		free(s->buckets);
-		s->buckets = NULL;
-		s->mask = 0;
-	}
+	if (m->queues)
+		queues_empty(m, &m->queues[process]);
 }
 
 void queues_fini(struct model *m)
 {
-	struct queues *s = m->queues;
-
-	for (uint32_t i = 0; s && s->buckets && i <= s->mask; i++) {
-		while (s->buckets[i].first)
-			queued_remove(s, &s->buckets[i], NULL);
-	}
-	if (s)
-		free(s->buckets);
-	free(s);
+	for (uint32_t i = 0; m->queues && i < m->info.nr_processes; i++)
+		queues_empty(m, &m->queues[i]);
+	free(m->queues);
 }
