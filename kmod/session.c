@@ -522,6 +522,7 @@ void jis_session_status(struct jis_session *s, struct jis_status *status)
 	status->nr_targets = jis_count(s->targets->count) + jis_filter_count(s);
 	status->targets_refused = jis_count(s->targets->refused);
 	status->threads_refused = jis_count(s->threads->refused);
+	status->queues_refused = jis_throttle_refused(s);
 	status->nr_cpus = nr_cpu_ids;
 	status->memory_bytes = (u64)s->nr_pages * PAGE_SIZE + sizeof(*s) + sizeof(*s->targets) +
 			       num_possible_cpus() * sizeof(struct jis_ring);

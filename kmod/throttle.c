@@ -9,8 +9,10 @@
  * to the run queue's root, runs that of its cpu controller's cgroups. What was seen so is kept in a
  * table. One that is throttled before any of its threads was seen is told when one is.
  *
- * All of this runs with interrupts off and a run queue's lock held. The table's lock is inside of
- * that one; nothing is locked inside of it.
+ * All of this runs with interrupts off and the lock held of the run queue that it is about: what
+ * one entry says does not change beside it. Entries are made under the table's lock, which is
+ * inside of that one; nothing is locked inside of it. A probe that stands on a breakpoint counts as
+ * an NMI, where no lock is to be waited for: the one of those that would takes none.
  */
 #include <linux/cgroup.h>
 #include <linux/kprobes.h>
@@ -21,15 +23,15 @@
 
 #ifdef JIS_HAS_THROTTLE
 
-#define QUEUE_BITS 12
-#define QUEUES 4096u /* two to the power of QUEUE_BITS */
-#define QUEUE_MAX (QUEUES / 4 * 3) /* those that are gone stay, until their memory is one again */
+#define QUEUE_BITS_MIN 12
+#define QUEUE_BITS_MAX 18
+#define QUEUES_PER_CPU 64u
 
 struct queue {
-	const void *cfs_rq; /* NULL: empty */
+	const void *cfs_rq; /* NULL: empty; those that are gone stay, until their memory is one again */
 	u32 cgroup;	    /* 0: not known yet */
 	u32 cpu;
-	bool throttled;
+	u8 throttled;
 };
 
 struct jis_throttle {
@@ -37,36 +39,50 @@ struct jis_throttle {
 	struct kprobe unthrottle;
 	struct jis_session *session;
 	bool on;
-	raw_spinlock_t lock;
-	u32 used;
-	struct queue queues[QUEUES];
+	raw_spinlock_t lock; /* entries are made */
+	u32 used, refused;
+	u32 bits, mask;
+	struct queue queues[];
 };
 
 static bool throttle_works;
 
-/*
- * The entry of a run queue, or with @make a new one. NULL: there is none, or no room. Under the
- * lock. What is nobody's we know and no longer throttled says nothing: it makes room.
- */
-static notrace struct queue *queue_get(struct jis_throttle *t, const void *cfs_rq, bool make)
+/* The entry of a run queue; NULL: there is none. Ends because a part of them is always empty. */
+static notrace struct queue *queue_find(struct jis_throttle *t, const void *cfs_rq)
 {
-	struct queue *q, *room = NULL;
-	u32 i;
+	u32 i = hash_ptr(cfs_rq, t->bits);
+	const void *there;
 
-	for (i = hash_ptr(cfs_rq, QUEUE_BITS); (q = &t->queues[i])->cfs_rq; i = (i + 1) % QUEUES) {
-		if (q->cfs_rq == cfs_rq)
-			return q;
-		if (!room && !q->cgroup && !q->throttled)
-			room = q;
+	while ((there = READ_ONCE(t->queues[i].cfs_rq))) {
+		if (there == cfs_rq)
+			return &t->queues[i];
+		i = (i + 1) & t->mask;
 	}
-	if (!make || (!room && t->used >= QUEUE_MAX))
-		return NULL;
-	if (!room) {
+	return NULL;
+}
+
+/*
+ * The same, or a new one; NULL: no room, which is counted. Under the lock. What is nobody's we know
+ * and not throttled says nothing: it makes room.
+ */
+static notrace struct queue *queue_make(struct jis_throttle *t, const void *cfs_rq)
+{
+	struct queue *q = queue_find(t, cfs_rq);
+	u32 i = hash_ptr(cfs_rq, t->bits);
+
+	if (q)
+		return q;
+	while ((q = &t->queues[i])->cfs_rq && (q->cgroup || READ_ONCE(q->throttled)))
+		i = (i + 1) & t->mask;
+	if (!q->cfs_rq) {
+		if (t->used > t->mask / 4 * 3) {
+			t->refused++;
+			return NULL;
+		}
 		t->used++;
-		room = q;
 	}
-	*room = (struct queue){.cfs_rq = cfs_rq};
-	return room;
+	WRITE_ONCE(q->cfs_rq, cfs_rq);
+	return q;
 }
 
 static notrace void record_throttle(struct jis_session *s, const struct queue *q)
@@ -78,12 +94,12 @@ static notrace void record_throttle(struct jis_session *s, const struct queue *q
 	if (ev) {
 		ev->cgroup = q->cgroup;
 		ev->cpu = q->cpu;
-		ev->throttled = q->throttled;
+		ev->throttled = READ_ONCE(q->throttled);
 	}
 	jis_record_end(irq);
 }
 
-static notrace void queue_throttled(struct jis_throttle *t, const void *cfs_rq, bool throttled)
+static notrace void queue_throttled(struct jis_throttle *t, const void *cfs_rq)
 {
 	struct jis_session *s = t->session;
 	struct queue *q;
@@ -92,13 +108,34 @@ static notrace void queue_throttled(struct jis_throttle *t, const void *cfs_rq, 
 	if (!READ_ONCE(s->recording))
 		return;
 	raw_spin_lock_irqsave(&t->lock, irq);
-	q = queue_get(t, cfs_rq, throttled);
+	q = queue_make(t, cfs_rq);
 	if (q) {
-		q->throttled = throttled;
+		smp_store_release(&q->throttled, true);
 		if (q->cgroup)
 			record_throttle(s, q);
 	}
 	raw_spin_unlock_irqrestore(&t->lock, irq);
+}
+
+/*
+ * Without the lock. An entry that is throttled stays its run queue's; one that is not may become
+ * another's meanwhile, and throttled as that: its name tells.
+ */
+static notrace void queue_unthrottled(struct jis_throttle *t, const void *cfs_rq)
+{
+	struct jis_session *s = t->session;
+	struct queue *q;
+	u32 cgroup;
+
+	if (!READ_ONCE(s->recording))
+		return;
+	q = queue_find(t, cfs_rq);
+	if (!q || !smp_load_acquire(&q->throttled) || READ_ONCE(q->cfs_rq) != cfs_rq)
+		return;
+	cgroup = q->cgroup;
+	smp_store_release(&q->throttled, false); /* without a name it may go to another now */
+	if (cgroup)
+		record_throttle(s, q);
 }
 
 static notrace void queue_name(struct jis_throttle *t, const void *cfs_rq, u32 cgroup, u32 cpu)
@@ -107,14 +144,14 @@ static notrace void queue_name(struct jis_throttle *t, const void *cfs_rq, u32 c
 	unsigned long irq;
 
 	raw_spin_lock_irqsave(&t->lock, irq);
-	q = queue_get(t, cfs_rq, true);
+	q = queue_make(t, cfs_rq);
 	if (q && (q->cgroup != cgroup || q->cpu != cpu)) {
 		/* The memory was another cgroup's before. */
 		if (q->cgroup)
-			q->throttled = false;
+			WRITE_ONCE(q->throttled, false);
 		q->cgroup = cgroup;
 		q->cpu = cpu;
-		if (q->throttled && READ_ONCE(t->session->recording))
+		if (READ_ONCE(q->throttled) && READ_ONCE(t->session->recording))
 			record_throttle(t->session, q);
 	}
 	raw_spin_unlock_irqrestore(&t->lock, irq);
@@ -155,7 +192,7 @@ static notrace int throttle_return(struct kretprobe_instance *ri, struct pt_regs
 	if (!probe || !(bool)(regs_return_value(regs) & 0xff))
 		return 0;
 	t = container_of(probe, struct jis_throttle, throttle);
-	queue_throttled(t, *(const void **)ri->data, true);
+	queue_throttled(t, *(const void **)ri->data);
 	return 0;
 }
 
@@ -165,7 +202,7 @@ static notrace int unthrottle_entry(struct kprobe *probe, struct pt_regs *regs)
 {
 	struct jis_throttle *t = container_of(probe, struct jis_throttle, unthrottle);
 
-	queue_throttled(t, (const void *)regs_get_kernel_argument(regs, 0), false);
+	queue_unthrottled(t, (const void *)regs_get_kernel_argument(regs, 0));
 	return 0;
 }
 
@@ -198,13 +235,27 @@ static void throttle_unregister(struct jis_throttle *t)
 	unregister_kretprobe(&t->throttle);
 }
 
-static struct jis_throttle *throttle_new(struct jis_session *s)
+/* Room for so many cgroups whose threads have run on each CPU. */
+static u32 queue_bits(void)
 {
-	struct jis_throttle *t = kvzalloc(sizeof(*t), JIS_GFP);
+	return clamp(order_base_2(num_possible_cpus() * QUEUES_PER_CPU), QUEUE_BITS_MIN,
+		     QUEUE_BITS_MAX);
+}
+
+static size_t throttle_size(u32 bits)
+{
+	return sizeof(struct jis_throttle) + (sizeof(struct queue) << bits);
+}
+
+static struct jis_throttle *throttle_new(struct jis_session *s, u32 bits)
+{
+	struct jis_throttle *t = kvzalloc(throttle_size(bits), JIS_GFP);
 
 	if (t) {
 		raw_spin_lock_init(&t->lock);
 		t->session = s;
+		t->bits = bits;
+		t->mask = (1u << bits) - 1;
 	}
 	return t;
 }
@@ -215,7 +266,7 @@ static struct jis_throttle *throttle_new(struct jis_session *s)
 void jis_throttle_find(void)
 {
 	static struct jis_session nobody; /* records nothing */
-	struct jis_throttle *t = throttle_new(&nobody);
+	struct jis_throttle *t = throttle_new(&nobody, 1);
 
 	if (!t)
 		return;
@@ -235,14 +286,23 @@ u32 jis_throttle_features(void)
  */
 unsigned long jis_throttle_pages(void)
 {
-	return throttle_works ? PFN_UP(sizeof(struct jis_throttle)) : 0;
+	return throttle_works ? PFN_UP(throttle_size(queue_bits())) : 0;
+}
+
+/**
+ * jis_throttle_refused - run queues there was no room to note: of what keeps threads from those
+ * nothing is told.
+ */
+u32 jis_throttle_refused(const struct jis_session *s)
+{
+	return s->throttle ? jis_count(s->throttle->refused) : 0;
 }
 
 int jis_throttle_create(struct jis_session *s)
 {
 	if (!throttle_works)
 		return 0;
-	s->throttle = throttle_new(s);
+	s->throttle = throttle_new(s, queue_bits());
 	return s->throttle ? 0 : -ENOMEM;
 }
 
@@ -259,13 +319,14 @@ void jis_throttle_free(struct jis_session *s)
 int jis_throttle_probe(struct jis_session *s, bool on)
 {
 	struct jis_throttle *t = s->throttle;
-	int i, err = 0;
+	int err = 0;
+	u32 i;
 
 	if (!t || t->on == on)
 		return 0;
 	if (on) {
-		for (i = 0; i < QUEUES; i++)
-			t->queues[i].throttled = false;
+		for (i = 0; i <= t->mask; i++)
+			WRITE_ONCE(t->queues[i].throttled, false);
 		err = throttle_register(t);
 	} else {
 		throttle_unregister(t);
@@ -285,6 +346,11 @@ u32 jis_throttle_features(void)
 }
 
 unsigned long jis_throttle_pages(void)
+{
+	return 0;
+}
+
+u32 jis_throttle_refused(const struct jis_session *s)
 {
 	return 0;
 }

@@ -34,7 +34,7 @@ struct backend_counts {
 	uint64_t produced[JIS_MAX_EVENT_ID];
 	uint64_t lost[JIS_MAX_EVENT_ID];
 	uint64_t clock_steps;
-	uint64_t threads_refused; /* as in struct jis_status */
+	uint64_t threads_refused, queues_refused; /* as in struct jis_status */
 };
 
 struct backend_ops {

@@ -280,6 +280,7 @@ static int kmod_counts(struct backend *b, uint32_t cpu, struct backend_counts *o
 		err = kmod_ioctl(b, JIS_IOC_STATUS, &status);
 		out->clock_steps = status.clock_steps;
 		out->threads_refused = status.threads_refused;
+		out->queues_refused = status.queues_refused;
 	}
 	return err;
 }

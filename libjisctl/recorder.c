@@ -426,13 +426,10 @@ static void stream_tell_lost(struct recorder *r, struct recorder_stream *s, uint
 	packet_builder_fini(&b);
 }
 
-void recorder_kernel_end(struct recorder *r, uint32_t cpu, const struct backend_counts *counts,
-			 uint64_t now)
+/* What the module had no room to note, told with the first CPU. */
+static void notes_refused(struct recorder *r, const struct backend_counts *counts)
 {
-	struct recorder_stream *s = &r->cpus[cpu];
-	uint64_t missing = 0, odd = 0;
 	char text[256];
-	uint32_t i;
 
 	if (counts->threads_refused) {
 		snprintf(text, sizeof(text),
@@ -441,6 +438,24 @@ void recorder_kernel_end(struct recorder *r, uint32_t cpu, const struct backend_
 			 (unsigned long long)counts->threads_refused);
 		recorder_note(r, text);
 	}
+	if (counts->queues_refused) {
+		snprintf(text, sizeof(text),
+			 "the module had no room to note %llu run queues of cgroups: that a quota "
+			 "kept their threads from a CPU is not in the trace",
+			 (unsigned long long)counts->queues_refused);
+		recorder_note(r, text);
+	}
+}
+
+void recorder_kernel_end(struct recorder *r, uint32_t cpu, const struct backend_counts *counts,
+			 uint64_t now)
+{
+	struct recorder_stream *s = &r->cpus[cpu];
+	uint64_t missing = 0, odd = 0;
+	char text[256];
+	uint32_t i;
+
+	notes_refused(r, counts);
 	if (r->params.flight) { /* only what is in the trace counts */
 		r->clock_steps += counts->clock_steps;
 		return;

@@ -101,7 +101,8 @@ START_TEST(device)
 	AT(jis_status, targets_refused, 56);
 	AT(jis_status, threads_refused, 64);
 	AT(jis_status, overwritten, 72);
-	AT(jis_status, reserved, 80);
+	AT(jis_status, queues_refused, 80);
+	AT(jis_status, reserved, 88);
 }
 END_TEST
 

@@ -13,8 +13,8 @@
  *     -x thread:TID, cgroup:PATH, executable:NAME or all: a target of another kind
  *     -U targets only until they execute another program, but the command's own first one
  * Records until COMMAND has ended, or SIGINT or SIGTERM. Pauses at SIGUSR1, resumes at SIGUSR2.
- * Says "recording" on standard output when it records. Ends with a summary and status 0, or 1 and
- * what is wrong.
+ * Says which calls are "selected", by number, and "recording" when it records. Ends with a summary
+ * and status 0, or 1 and what is wrong.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -296,8 +296,8 @@ static void check_counts(void)
 			      s->discarded);
 		lost += cpu_lost;
 		if (cpu == 0)
-			printf("clock_steps %llu\nthreads_refused %llu\n", (u64)c.clock_steps,
-			       (u64)c.threads_refused);
+			printf("clock_steps %llu\nthreads_refused %llu\nqueues_refused %llu\n",
+			       (u64)c.clock_steps, (u64)c.threads_refused, (u64)c.queues_refused);
 	}
 	printf("produced %llu stored %llu lost %llu\n", produced, stored, lost);
 }
@@ -407,10 +407,14 @@ static const struct jis_syscalls *syscalls(const char *list)
 	char why[256];
 
 	uname(&host);
-	if (!syscalls_parse(list, host.machine, &calls, why, sizeof(why)))
-		return &calls;
-	printf("jisraw: %s\n", why);
-	exit(2);
+	if (syscalls_parse(list, host.machine, &calls, why, sizeof(why))) {
+		printf("jisraw: %s\n", why);
+		exit(2);
+	}
+	for (uint32_t i = 0; i < JIS_MAX_SYSCALL; i++)
+		if (calls.native[i].shape)
+			printf("selected %u\n", i);
+	return &calls;
 }
 
 /* Adds the target that -x names. */
