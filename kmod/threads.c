@@ -250,7 +250,7 @@ notrace void jis_record_attributes(struct jis_session *s, struct jis_thread *n,
 		.prio = READ_ONCE(task->prio),
 		.static_prio = READ_ONCE(task->static_prio),
 		.nr_cpus = READ_ONCE(task->nr_cpus_allowed),
-		.cpus = READ_ONCE(cpumask_bits(&task->cpus_mask)[0]),
+		.cpus = jis_cpus_digest(task),
 	};
 	unsigned long irq;
 
@@ -261,7 +261,7 @@ notrace void jis_record_attributes(struct jis_session *s, struct jis_thread *n,
 		ev->prio = now.prio;
 		ev->nice = now.static_prio - DEFAULT_PRIO;
 		ev->nr_cpus = now.nr_cpus;
-		ev->cpus = now.cpus;
+		ev->cpus = READ_ONCE(cpumask_bits(&task->cpus_mask)[0]);
 		WRITE_ONCE(n->policy, now.policy);
 		WRITE_ONCE(n->prio, now.prio);
 		WRITE_ONCE(n->static_prio, now.static_prio);

@@ -30,7 +30,7 @@ struct jis_thread {
 	u64 start; /* start_boottime */
 
 	/* Told in thread_attributes; policy is U32_MAX when nothing was. */
-	u64 cpus;
+	u64 cpus; /* jis_cpus_digest() */
 	u32 policy;
 	s32 prio, static_prio;
 	u32 nr_cpus;
@@ -115,6 +115,18 @@ static __always_inline bool jis_ready_here(const struct jis_session *s)
 	return atomic_read(&this_cpu_ptr(s->cpus)->ready) > 0;
 }
 
+/* The CPUs it may run on: the same for the same ones, and on up to 64 CPUs their mask. */
+static __always_inline u64 jis_cpus_digest(const struct task_struct *task)
+{
+	const unsigned long *bits = cpumask_bits(&task->cpus_mask);
+	u64 digest = READ_ONCE(bits[0]);
+	u32 i;
+
+	for (i = 1; i < BITS_TO_LONGS(nr_cpu_ids); i++)
+		digest = digest * 0x9e3779b97f4a7c15ull + READ_ONCE(bits[i]);
+	return digest;
+}
+
 /*
  * Is what was told of its attributes still so? A dump may write the notes meanwhile: at worst they
  * are told again.
@@ -126,7 +138,7 @@ static __always_inline bool jis_attributes_hold(const struct jis_thread *n,
 	       READ_ONCE(n->policy) == READ_ONCE(task->policy) &&
 	       READ_ONCE(n->static_prio) == READ_ONCE(task->static_prio) &&
 	       READ_ONCE(n->nr_cpus) == READ_ONCE(task->nr_cpus_allowed) &&
-	       READ_ONCE(n->cpus) == READ_ONCE(cpumask_bits(&task->cpus_mask)[0]);
+	       READ_ONCE(n->cpus) == jis_cpus_digest(task);
 }
 
 static __always_inline struct jis_fault *jis_thread_fault(const struct jis_session *s,
