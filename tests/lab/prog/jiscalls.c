@@ -9,9 +9,11 @@
  * What counts lies between two changes of the thread's name, to "begin" and to "end".
  */
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/perf_event.h>
 #include <linux/stat.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -329,10 +331,50 @@ static void io_bytes(void)
 	end();
 }
 
+/* A disk of this machine; -1: none. */
+static int disk_of(char path[64])
+{
+	DIR *all = opendir("/sys/class/block");
+	struct dirent *e;
+	int fd = -1;
+
+	while (all && fd < 0 && (e = readdir(all))) {
+		snprintf(path, 64, "/dev/%.50s", e->d_name);
+		fd = e->d_name[0] == '.' ? -1 : open(path, O_RDONLY);
+	}
+	if (all)
+		closedir(all);
+	return fd;
+}
+
+/* Disks, and descriptors of the kernel's that are of no kind told apart. */
+static void io_others(void)
+{
+	struct perf_event_attr nothing = {.type = PERF_TYPE_SOFTWARE,
+					  .size = sizeof(nothing),
+					  .config = PERF_COUNT_SW_DUMMY};
+	int counter = (int)syscall(SYS_perf_event_open, &nothing, 0, -1, -1, 0);
+	int process = (int)syscall(SYS_pidfd_open, pid, 0), disk;
+	char path[64], buffer[64];
+
+	disk = disk_of(path);
+	if (disk < 0 || counter < 0 || process < 0)
+		die("a disk, a counter, a pidfd");
+	begin();
+	named(disk, BLOCK, path);
+	IO(pread64, disk, 0, disk, buffer, 0, 0);
+	named(counter, ANONYMOUS, NULL);
+	IO(read, counter, 64, counter, buffer, 64);
+	named(process, ANONYMOUS, NULL);
+	IO(read, process, 64, process, buffer, 64);
+	end();
+}
+
 static void run_io(void)
 {
 	io_bytes();
 	io_anonymous();
+	io_others();
 }
 
 /* A port nobody listens at, for a socket to come. */

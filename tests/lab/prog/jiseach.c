@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: MIT
+/*
+ * jiseach: makes each system call of a preset once, with arguments that tell which is which and
+ * that the kernel refuses, and prints for each the records it must leave, as jisraw writes them
+ * (without CPU and time), in order. What the arguments of a call are is written down here once
+ * more, from its manual page: this is the witness.
+ *
+ *   jiseach io|net|lock|time|mem|file    the calls of the preset
+ *   jiseach all                          those of all presets, and some of none
+ * What counts lies between two changes of the thread's name, to "begin" and to "end".
+ */
+#include <errno.h>
+#include <linux/futex.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441
+#endif
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
+
+/*
+ * Presets: i o, n et, l ock, t ime, m em, f ile; - none. Record: - plain, I syscall_io, W
+ * syscall_wait, M syscall_memory, P syscall_path, A syscall_address, F syscall_futex. Then what
+ * each argument is: d descriptor          s size, or number of vectors     u upper half of the size
+ *   p path                g flags                          a address           l length
+ *   n number waited for   m milliseconds                   T struct timespec   V struct timeval
+ *   A struct sockaddr     1 TIMER_ABSTIME                  w the word of a futex, o its operation,
+ * v its value x an address that is none       _ nothing of all that, 0
+ */
+struct call {
+	const char *name;
+	int nr;
+	const char *presets;
+	char record;
+	const char *arguments;
+};
+
+#define C(name, presets, record, arguments)                                                        \
+	{                                                                                          \
+#name, SYS_##name, presets, record, arguments                                      \
+	}
+
+static const struct call calls[] = {
+	C(read, "i", 'I', "dxs"),
+	C(write, "i", 'I', "dxs"),
+	C(readv, "i", 'I', "dxs"),
+	C(writev, "i", 'I', "dxs"),
+	C(pread64, "i", 'I', "dxs_"),
+	C(pwrite64, "i", 'I', "dxs_"),
+	C(preadv, "i", 'I', "dxs_"),
+	C(pwritev, "i", 'I', "dxs_"),
+	C(preadv2, "i", 'I', "dxs__"),
+	C(pwritev2, "i", 'I', "dxs__"),
+	C(sendfile, "i", 'I', "d__s"),
+	C(splice, "i", 'I', "d___s_"),
+	C(tee, "i", 'I', "d_s_"),
+	C(vmsplice, "i", 'I', "dxs_"),
+	C(copy_file_range, "i", 'I', "d___s_"),
+	C(fsync, "if", 'I', "d"),
+	C(fdatasync, "if", 'I', "d"),
+	C(sync_file_range, "if", 'I', "d___"),
+	C(ioctl, "i", 'I', "d__"),
+	C(io_submit, "i", '-', "___"),
+	C(io_getevents, "i", 'W', "__nxT"),
+	C(io_uring_enter, "i", 'I', "ds____"),
+	C(poll, "i", 'W', "xnm"),
+	C(ppoll, "i", 'W', "xnT__"),
+	C(select, "i", 'W', "nxxxV"),
+	C(pselect6, "i", 'W', "nxxxT_"),
+	C(epoll_wait, "i", 'W', "dxnm"),
+	C(epoll_pwait, "i", 'W', "dxnm__"),
+	C(epoll_pwait2, "i", 'W', "dxnT__"),
+	C(epoll_ctl, "i", 'I', "dusx"),
+	C(restart_syscall, "ilt", '-', ""),
+	C(socket, "n", 'I', "us_"),
+	C(socketpair, "n", '-', "___x"),
+	C(bind, "n", 'A', "dA"),
+	C(connect, "n", 'A', "dA"),
+	C(listen, "n", 'I', "d_"),
+	C(accept, "n", 'I', "d__"),
+	C(accept4, "n", 'I', "d___"),
+	C(sendto, "n", 'I', "dxs___"),
+	C(recvfrom, "n", 'I', "dxs___"),
+	C(sendmsg, "n", 'I', "dx_"),
+	C(recvmsg, "n", 'I', "dx_"),
+	C(sendmmsg, "n", 'I', "dxs_"),
+	C(recvmmsg, "n", 'I', "dxs__"),
+	C(shutdown, "n", 'I', "d_"),
+	C(getsockname, "n", 'I', "dxx"),
+	C(getpeername, "n", 'I', "dxx"),
+	C(setsockopt, "n", 'I', "d__x_"),
+	C(getsockopt, "n", 'I', "d__xx"),
+	C(close, "nf", 'I', "d"),
+	C(dup2, "nf", 'I', "d_"),
+	C(dup3, "nf", 'I', "d__"),
+	C(futex, "l", 'F', "wov"),
+#ifdef SYS_futex_wake /* what Debian 12 has no number of, its kernel does not have */
+	C(futex_wait, "l", 'M', "a_____"),
+	C(futex_wake, "l", 'M', "a___"),
+	C(futex_requeue, "l", '-', "____"),
+#endif
+	C(futex_waitv, "l", '-', "_____"),
+	C(flock, "l", 'I', "d_"),
+	C(semop, "l", '-', "___"),
+	C(semtimedop, "l", 'W', "__nT"),
+	C(sched_yield, "l", '-', ""),
+	C(nanosleep, "t", 'W', "T_"),
+	C(clock_nanosleep, "t", 'W', "_1T_"),
+	C(rt_sigtimedwait, "t", 'W', "x_T_"),
+	C(pause, "t", '-', ""),
+	C(rt_sigsuspend, "t", '-', "x_"),
+	C(timer_settime, "t", '-', "__x_"),
+	C(setitimer, "t", '-', "x__"),
+	C(alarm, "t", '-', "_"),
+	C(timerfd_settime, "t", 'I', "d_x_"),
+	C(mmap, "m", 'M', "al____"),
+	C(munmap, "m", 'M', "al"),
+	C(mremap, "m", 'M', "al___"),
+	C(mprotect, "m", 'M', "al_"),
+	C(pkey_mprotect, "m", 'M', "al__"),
+	C(madvise, "m", 'M', "al_"),
+	C(mlock, "m", 'M', "al"),
+	C(mlock2, "m", 'M', "al_"),
+	C(munlock, "m", 'M', "al"),
+	C(msync, "m", 'M', "al_"),
+	C(mincore, "m", 'M', "al_"),
+	C(mbind, "m", 'M', "al____"),
+	C(brk, "m", 'M', "a"),
+	C(mlockall, "m", '-', "_"),
+	C(munlockall, "m", '-', ""),
+	C(membarrier, "m", '-', "x__"),
+	C(open, "f", 'P', "pg_"),
+	C(openat, "f", 'P', "dpg_"),
+	C(openat2, "f", 'P', "dpx_"),
+	C(creat, "f", 'P', "p_"),
+	C(close_range, "f", '-', "xxx"),
+	C(dup, "f", 'I', "d"),
+	C(pipe, "f", '-', "x"),
+	C(pipe2, "f", '-', "x_"),
+	C(eventfd, "f", '-', "_"),
+	C(eventfd2, "f", '-', "__"),
+	C(epoll_create, "f", '-', "x"),
+	C(epoll_create1, "f", '-', "_"),
+	C(timerfd_create, "f", '-', "__"),
+	C(signalfd, "f", 'I', "dx_"),
+	C(signalfd4, "f", 'I', "dx__"),
+	C(inotify_init, "f", '-', ""),
+	C(inotify_init1, "f", '-', "_"),
+	C(inotify_add_watch, "f", 'P', "dpg"),
+	C(memfd_create, "fm", '-', "x_"),
+	C(fcntl, "f", 'I', "d__"),
+	C(lseek, "f", 'I', "d__"),
+	C(fstat, "f", 'I', "dx"),
+	C(fstatfs, "f", 'I', "dx"),
+	C(ftruncate, "f", 'I', "ds"),
+	C(fallocate, "f", 'I', "d___"),
+	C(getdents, "f", 'I', "dxs"),
+	C(getdents64, "f", 'I', "dxs"),
+	C(fchdir, "f", 'I', "d"),
+	C(fchmod, "f", 'I', "d_"),
+	C(fchown, "f", 'I', "d__"),
+	C(stat, "f", 'P', "px"),
+	C(lstat, "f", 'P', "px"),
+	C(newfstatat, "f", 'P', "dpxg"),
+	C(statx, "f", 'P', "dpg_x"),
+	C(statfs, "f", 'P', "px"),
+	C(access, "f", 'P', "p_"),
+	C(faccessat, "f", 'P', "dp_"),
+	C(faccessat2, "f", 'P', "dp_g"),
+	C(readlink, "f", 'P', "px_"),
+	C(readlinkat, "f", 'P', "dpx_"),
+	C(truncate, "f", 'P', "p_"),
+	C(unlink, "f", 'P', "p"),
+	C(unlinkat, "f", 'P', "dpg"),
+	C(rename, "f", 'P', "px"),
+	C(renameat, "f", 'P', "dp_x"),
+	C(renameat2, "f", 'P', "dp_xg"),
+	C(link, "f", 'P', "px"),
+	C(linkat, "f", 'P', "dp_xg"),
+	C(symlink, "f", 'P', "xp"),
+	C(symlinkat, "f", 'P', "xdp"),
+	C(mkdir, "f", 'P', "p_"),
+	C(mkdirat, "f", 'P', "dp_"),
+	C(rmdir, "f", 'P', "p"),
+	C(mknod, "f", 'P', "p__"),
+	C(mknodat, "f", 'P', "dp__"),
+	C(chmod, "f", 'P', "p_"),
+	C(fchmodat, "f", 'P', "dp_"),
+	C(chown, "f", 'P', "p__"),
+	C(lchown, "f", 'P', "p__"),
+	C(fchownat, "f", 'P', "dp__g"),
+	C(utimensat, "f", 'P', "dp_g"),
+	C(chdir, "f", 'P', "p"),
+	C(chroot, "f", 'P', "p"),
+	C(execve, "f", 'P', "p__"),
+	C(execveat, "f", 'P', "dp__g"),
+	C(getcwd, "f", '-', "x_"),
+	C(getuid, "-", '-', ""),
+	C(getpriority, "-", '-', "__"),
+	C(sched_getscheduler, "-", '-', "_"),
+	C(umask, "-", '-', "_"),
+};
+
+#define NR_CALLS (sizeof(calls) / sizeof(calls[0]))
+#define BAD 8ul /* no address of ours */
+
+static char text[1 << 18];
+static size_t text_size;
+static int tid;
+
+static void add(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void add(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	text_size += (size_t)vsnprintf(text + text_size, sizeof(text) - text_size, format, args);
+	va_end(args);
+	if (text_size >= sizeof(text))
+		abort();
+}
+
+/* What a call is given, and what of that its record has. */
+struct given {
+	unsigned long arguments[6];
+	struct timespec timespec;
+	struct timeval timeval;
+	struct sockaddr_in address;
+	char path[64];
+	uint32_t word;
+	/* expected */
+	int fd;
+	unsigned long long size, length;
+	unsigned int flags, count;
+	long long timeout;
+};
+
+static unsigned long given_one(struct given *g, char what, unsigned long n)
+{
+	switch (what) {
+	case 'd':
+		return (unsigned long)(g->fd = 900 + (int)n);
+	case 's':
+		g->size |= 4000 + n;
+		return 4000 + n;
+	case 'u':
+		g->size |= (7000ull + n) << 32;
+		return 7000 + n;
+	case 'p':
+		return (unsigned long)g->path;
+	case 'g':
+		return g->flags = 0x100;
+	case 'a':
+		return 0x12345001;
+	case 'l':
+		return g->length = 0x5000 + n;
+	case 'n':
+		return g->count = 3 + (unsigned int)n % 50;
+	case 'm':
+		g->timeout = 8000000;
+		return 8;
+	case 'T':
+		g->timeout = g->timespec.tv_nsec = 1000 + (long)n;
+		return (unsigned long)&g->timespec;
+	case 'V':
+		g->timeout = 3000;
+		g->timeval.tv_usec = 3;
+		return (unsigned long)&g->timeval;
+	case 'A':
+		return (unsigned long)&g->address;
+	case '1':
+		return g->flags = TIMER_ABSTIME;
+	case 'w':
+		return (unsigned long)&g->word;
+	case 'o':
+		return FUTEX_WAKE_PRIVATE;
+	case 'v':
+		return 33;
+	case 'x':
+		return BAD;
+	default:
+		return 0;
+	}
+}
+
+static void expect(const struct call *c, const struct given *g)
+{
+	switch (c->record) {
+	case '-':
+		add("syscall_enter tid=%d nr=%d\n", tid, c->nr);
+		break;
+	case 'I':
+		add("syscall_io tid=%d nr=%d fd=%d size=%llu\n", tid, c->nr, g->fd, g->size);
+		break;
+	case 'W':
+		add("syscall_wait tid=%d nr=%d fd=%d count=%u flags=0x%x timeout=%lld\n", tid,
+		    c->nr, g->fd, g->count, g->flags, g->timeout);
+		break;
+	case 'M':
+		add("syscall_memory tid=%d nr=%d address=0x12345001 size=%llu\n", tid, c->nr,
+		    g->length);
+		break;
+	case 'P':
+		add("syscall_path tid=%d nr=%d dirfd=%d flags=0x%x path=%s\n", tid, c->nr, g->fd,
+		    g->flags, g->path);
+		break;
+	case 'A':
+		add("syscall_address tid=%d nr=%d fd=%d family=2 port=77 address0=0x100007f "
+		    "address1=0x0\n",
+		    tid, c->nr, g->fd);
+		break;
+	case 'F':
+		add("syscall_futex tid=%d nr=%d op=0x%x value=33 address=0x%llx timeout=-1\n", tid,
+		    c->nr, FUTEX_WAKE_PRIVATE, (unsigned long long)(uintptr_t)&g->word);
+		break;
+	}
+}
+
+static void make(const struct call *c, unsigned long n)
+{
+	struct given g = {.fd = -1, .timeout = -1};
+	unsigned long *a = g.arguments;
+	long result;
+
+	snprintf(g.path, sizeof(g.path), "/none/%s", c->name);
+	g.address = (struct sockaddr_in){.sin_family = AF_INET,
+					 .sin_port = htons(77),
+					 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	for (size_t i = 0; c->arguments[i]; i++)
+		a[i] = given_one(&g, c->arguments[i], n);
+	if (c->record == 'A')
+		a[2] = sizeof(g.address);
+	expect(c, &g);
+	result = syscall(c->nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+	add("syscall_exit tid=%d nr=%d result=%ld\n", tid, c->nr,
+	    result < 0 ? -(long)errno : result);
+}
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+}
+
+static void timer(long us)
+{
+	const struct itimerval t = {{0, us}, {0, us}};
+
+	add("syscall_enter tid=%d nr=%d\nsyscall_exit tid=%d nr=%d result=0\n", tid, SYS_setitimer,
+	    tid, SYS_setitimer);
+	syscall(SYS_setitimer, ITIMER_REAL, &t, NULL);
+}
+
+/* It ends by a signal; its exit tells that as the kernel does inside, ERESTARTNOHAND. */
+static void make_pause(void)
+{
+	timer(1000);
+	add("syscall_enter tid=%d nr=%d\nsyscall_exit tid=%d nr=%d result=-514\n", tid, SYS_pause,
+	    tid, SYS_pause);
+	syscall(SYS_pause);
+	timer(0);
+}
+
+int main(int argc, char **argv)
+{
+	const struct rlimit none = {0, 0};
+	const char *preset = argc == 2 ? argv[1] : "";
+	int all = !strcmp(preset, "all");
+
+	if (!*preset)
+		return 2;
+	tid = (int)syscall(SYS_gettid);
+	signal(SIGALRM, on_alarm);
+	setvbuf(stdout, NULL, _IOFBF, sizeof(text));
+	/* No descriptor is made: that those are named is for jiscalls to show. */
+	if (setrlimit(RLIMIT_NOFILE, &none))
+		return 1;
+	prctl(PR_SET_NAME, "begin");
+	for (size_t i = 0; i < NR_CALLS; i++) {
+		if (!all && !strchr(calls[i].presets, *preset))
+			continue;
+		if (calls[i].nr != SYS_pause)
+			make(&calls[i], i);
+		else if (!all) /* its signal's return is a call, too */
+			make_pause();
+	}
+	prctl(PR_SET_NAME, "end");
+	fwrite(text, 1, text_size, stdout);
+	return 0;
+}
