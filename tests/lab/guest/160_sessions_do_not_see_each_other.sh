@@ -1,33 +1,52 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Two sessions at once with different targets: each has all of its own and nothing of the other's, and one
-# that ends does not disturb the other.
+# Eight sessions at once, each with other targets, and with clocks, system calls, families and buffers of its own: each
+# has all of its own and nothing of the others', and a ninth, which records everybody and is killed, does not disturb them.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/lab/guest/1kmod.lib.sh
 . "$(dirname "$0")/1kmod.lib.sh"
 
-start_raw a -b $((16 << 20)) "$load" pingpong 4000
-a=$raw_pid
-start_raw b -r -b $((16 << 20)) "$load" cross 4000
-b=$raw_pid
-start_raw c -a
-c=$raw_pid
-kill -KILL "$c"
-wait "$a" || fail "session a: $(cat "$LAB_OUT/a")"
-wait "$b" || fail "session b: $(cat "$LAB_OUT/b")"
-for s in a b; do
-	own=$(sed -n 's/^thread \([0-9]*\) .*/\1/p' "$LAB_OUT/$s" | paste -sd'|')
-	awk "$awk_fields"'
-	BEGIN { n = split(own, t, "|"); for (i = 1; i <= n; i++) mine[t[i]] = 1 }
-	$3 == "thread_state" || $3 == "sched_process_fork" { mine[v("tid")] = 1 }
+rounds=3000
+options=("-b $((16 << 20))" "-r -b $((16 << 20))" "-S io -b $((32 << 20))" "-e 8 -b $((16 << 20))"
+	"-C -f 20 -b $((16 << 20))" "-s -b $((32 << 20))" "-S all -r -b $((64 << 20))" "-n -b $((32 << 20))")
+works=(pingpong cross pingpong cross pingpong cross pingpong cross)
+pids=()
+for s in "${!works[@]}"; do
+	read -ra o <<<"${options[s]}"
+	# shellcheck disable=SC2016
+	start_raw "$s" "${o[@]}" bash -c 'until [ -e "$0" ]; do sleep 0.2; done; exec "$@"' "$LAB_TMP/go" "$load" "${works[s]}" $rounds
+	pids+=("$raw_pid")
+	if [ "$s" = 3 ]; then
+		start_raw killed -a
+		kill -KILL "$raw_pid"
+	fi
+done
+touch "$LAB_TMP/go" # all record now
+for s in "${!works[@]}"; do
+	wait "${pids[s]}" || fail "session $s: $(cat "$LAB_OUT/$s")"
+done
+# threads NAME: those that its own load says it had
+threads() { sed -n 's/^thread \([0-9]*\) .*/\1/p' "$LAB_OUT/$1"; }
+for s in "${!works[@]}"; do
+	own=$(threads "$s" | paste -sd'|')
+	for o in "${!works[@]}"; do
+		[ "$o" = "$s" ] || threads "$o"
+	done >"$LAB_TMP/others"
+	others=$(paste -sd'|' "$LAB_TMP/others")
+	[ "$(threads "$s" | wc -l)" -ge 2 ] && [ "$(wc -l <"$LAB_TMP/others")" -ge 14 ] || fail "session $s: the loads do not tell their threads"
+	[ "$(lost_of "$s")" = 0 ] || fail "session $s: records were lost"
+	awk -v own="$own" -v others="$others" -v rounds=$rounds "$awk_fields"'
+	BEGIN {
+		n = split(own, t, "|"); for (i = 1; i <= n; i++) mine[t[i]] = 1
+		n = split(others, t, "|"); for (i = 1; i <= n; i++) other[t[i]] = 1
+	}
 	$3 == "sched_switch" && (v("prev_tid") in mine || v("next_tid") in mine) { switches++ }
-	$3 ~ /^sched_(waking|wakeup|process_exit)/ && !(v("tid") in mine) { print; bad++ }
-	END { print switches " switches"; exit bad > 0 || switches < 4000 }' own="$own" \
-		<(grep -E 'thread_state|sched_process_fork' "$records.$s") "$records.$s" >"$LAB_OUT/own.$s" ||
-		fail "session $s: $(tail -n 3 "$LAB_OUT/own.$s")"
-	between_others $s >"$LAB_OUT/others.$s" || fail "session $s, switches of others: $(head -n 3 "$LAB_OUT/others.$s")"
-	ok "session $s: $(cat "$LAB_OUT/own.$s")"
+	# who had the CPU before or after one of mine has a name
+	$3 != "sched_switch" && $3 != "task_name" && v("tid") in other { print; bad++ }
+	END { print switches " switches"; exit bad > 0 || switches < rounds }' "$records.$s" >"$LAB_OUT/own.$s" || fail "session $s: $(tail -n 3 "$LAB_OUT/own.$s")"
+	between_others "$s" >"$LAB_OUT/others.$s" || fail "session $s, switches of others: $(head -n 3 "$LAB_OUT/others.$s")"
+	ok "session $s (${options[s]}): $(cat "$LAB_OUT/own.$s")"
 done
