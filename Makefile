@@ -90,7 +90,7 @@ JTA := $(BUILD)/libjista.a
 JAR := $(BUILD)/jis-markers.jar
 
 .PHONY: all tools tests demo-classes setup demo test check lab lab-demo lab-debug bench lab-bench install \
-	uninstall fmt fmt-check lint clean kmod kmod-check lab-java matrix unit e2e check-jni languages
+	uninstall fmt fmt-check lint clean kmod kmod-lab kmod-check lab-java matrix unit e2e check-jni languages
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -273,6 +273,12 @@ kmod:
 	$(Q)cp -pu kmod/*.c kmod/*.h kmod/Kbuild VERSION $(BUILD)/kmod/
 	$(Q)mkdir -p $(BUILD)/kmod/include && cp -rpu include/jis $(BUILD)/kmod/include/
 	$(Q)$(MAKE) --no-print-directory -C $(KDIR) M=$(abspath $(BUILD)/kmod) modules
+
+# What the lab's guests need a module for (tests/lab/kmod).
+kmod-lab:
+	$(say) KMOD $(KDIR) for tests
+	$(Q)mkdir -p $(BUILD)/kmod-lab && cp -pu tests/lab/kmod/*.c tests/lab/kmod/Kbuild $(BUILD)/kmod-lab/
+	$(Q)$(MAKE) --no-print-directory -C $(KDIR) M=$(abspath $(BUILD)/kmod-lab) modules
 
 # The module under sparse and checkpatch --strict; KDIR= other headers than those it finds.
 kmod-check:
