@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # A flight recorder's snapshot holds the last seconds, from both sides, while recording goes on: no marker of them is
-# missing, the thread's sleeps are there, and the directory is a whole trace. The recording's own directory gets
+# missing, the thread's sleeps are there, nothing is older than a packet that reaches into them, and the directory is a
+# whole trace. The recording's own directory gets
 # what was there at the end.
 . "$(dirname "$0")/lib.sh"
 need_root
@@ -32,6 +33,31 @@ for t in last trace-snapshot-1 trace; do
 	"$JIS" dump -q --event marker "$t" >"$(basename "$t").markers"
 	"$JIS" report -q --json "$t" >"$(basename "$t").json"
 done
+
+# Of what was recorded before, a packet whose end is within the last second may hold some; no other is there.
+babeltrace2 last/kernel last/process-* -c sink.text.details >details || fail "babeltrace2 does not tell packets"
+python3 - <<'PY' || fail "the snapshot holds packets from before the last second"
+import re
+begin = int(open("asked").read()) - 10**9 - 10**7 # and what clocks were set by meanwhile
+now, stream, kinds, packets, old = 0, None, {}, {}, []
+for line in open("details"):
+    if m := re.match(r"\[[\d,]+ cycles, (-?[\d,]+) ns from origin\]", line):
+        now = int(m.group(1).replace(",", ""))
+    elif line.startswith("{Trace"):
+        stream = line
+    elif line.startswith("Packet beginning"):
+        kinds[stream] = set()
+    elif m := re.match(r"Event .(\w+)", line):
+        kinds[stream].add(m.group(1))
+    elif line.startswith("Packet end"):
+        for kind in kinds.pop(stream) & {"marker", "sched_switch", "sched_waking"}:
+            packets[kind] = packets.get(kind, 0) + 1
+            if now < begin:
+                old.append("%s, packet that ended %.3f s before the last second" % (kind, (begin - now) / 1e9))
+print("packets", packets)
+assert packets.get("marker", 0) > 3 and "sched_waking" in packets, packets
+assert not old, old
+PY
 exact=1
 tracepoint_sees_all || exact=0
 python3 - $exact <<'PY'
