@@ -10,8 +10,8 @@
 # without a status or complete results; 126 the kernel complained about itself (complaints.sh), unless
 # JOBDIR/dmesg.allow lists the complaint; 127 the guest could not be started.
 #
-# Environment: SMP (2), MEM (3072, MiB), TIMEOUT (600, seconds), APPEND (more kernel
-# parameters), SILENCE (seconds without output after which the guest counts as hung and
+# Environment: SMP (2), NODES (1, NUMA nodes that share CPUs and memory evenly), MEM (3072, MiB), TIMEOUT (600,
+# seconds), APPEND (more kernel parameters), SILENCE (seconds without output after which the guest counts as hung and
 # is stopped, also with status 124; off), ICOUNT=1 (the guest's clock counts instructions: 1 ns each, or
 # two to the power of ICOUNT_SHIFT; repeats to a fraction of a per cent, but CPUs run in turn, and 6.1 needs SMP=1), KERNEL
 # (another bzImage, with ext4 and nvme built in), OUT_MB (1024, most that comes out).
@@ -83,10 +83,14 @@ drive()	# ID FILE DEVICE OPTIONS
 }
 
 # One nvme drive only: with several their order is random. The rest are found by serial.
-qemu=(qemu-system-x86_64 -accel "$accel" "${icount[@]}" -M q35 -cpu max -smp "$smp" -m "${MEM:-3072}"
+qemu=(qemu-system-x86_64 -accel "$accel" "${icount[@]}" -M q35 -cpu max -smp "$smp,sockets=${NODES:-1}" -m "${MEM:-3072}"
 	-nodefaults -no-user-config -display none -no-reboot -device virtio-rng-pci -pidfile "$work/pid"
 	-serial "file:$out/console" -serial stdio -kernel /proc/self/fd/8
 	-append "root=/dev/nvme0n1 rw rootfstype=ext4 init=/lab/init console=ttyS0 quiet $append")
+for ((i = 0, n = ${NODES:-1}; n > 1 && i < n; i++)); do
+	qemu+=(-object "memory-backend-ram,id=node$i,size=$((${MEM:-3072} / n))M"
+		-numa "node,nodeid=$i,memdev=node$i,cpus=$((smp * i / n))-$((smp * (i + 1) / n - 1))")
+done
 drive root /proc/self/fd/7 nvme ,snapshot=on
 drive in "$work/in" virtio-blk-pci ,readonly=on
 drive out "$work/out" virtio-blk-pci ""

@@ -3,7 +3,8 @@
 #
 # make lab-debug: the guest tests of the module, each allocation failing once, and the stress test, on kernels that
 # check themselves: all of it with KASAN; the stress test on 2 and on 4 CPUs, with KASAN and with KCSAN. Hours under emulation.
-# Usage: scripts/lab/debug.sh [kasan] [kcsan]
+# And on 72 CPUs of two NUMA nodes what may depend on their number, with trixie's own kernel.
+# Usage: scripts/lab/debug.sh [kasan] [kcsan] [wide]
 # STRESS_SECONDS (1200) and STRESS_EVENTS (100 million; with KCSAN 20 million) are the least the stress test does. Its
 # seconds are the guest's, 1,000 million instructions each (with KCSAN 500): a slow kernel under the host's clock spends
 # it on its ticks. An hour on a core each. KCSAN watches fewer accesses than it would, each for a shorter while: a CPU that
@@ -11,7 +12,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-[ $# -gt 0 ] || set -- kasan kcsan
+[ $# -gt 0 ] || set -- wide kasan kcsan
 failed=0
 
 run()	# CPUS SUITE TEST...
@@ -32,6 +33,12 @@ stress()	# CPUS SUITE SHIFT
 }
 
 for suite; do
+	case $suite in
+	wide)
+		scripts/lab/build.sh trixie
+		MEM=4096 NODES=2 LAB_SLOW=5 run 72 trixie 120 130 150 210 450 454 s570
+		continue ;;
+	esac
 	scripts/lab/debug-kernel.sh "$suite"
 	scripts/lab/build.sh "$suite"
 	case $suite in
