@@ -13,6 +13,8 @@ static const struct {
 	uint32_t flag;
 	const char *what;
 } missing[] = {
+	{JIS_FEATURE_SYSCALLS, "system calls"},
+	{JIS_FEATURE_WORDS, "the VM's states of JVM threads"},
 	{JIS_FEATURE_CGROUP, "cgroups"},
 	{JIS_FEATURE_THROTTLE, "quotas of cgroups"},
 	{JIS_FEATURE_STEAL, "stolen time"},

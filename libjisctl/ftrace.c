@@ -215,6 +215,14 @@ int ft_events_enable(struct backend *b, enum ftrace_event first, enum ftrace_eve
 	return err;
 }
 
+/* A filter asks for the thread that runs, not for the one that is moved: without one only. */
+static int migrations_enable(struct backend *b, bool on)
+{
+	if (!b->formats.event[FT_MIGRATE].id || (on && !b->unfiltered))
+		return 0;
+	return ft_events_enable(b, FT_MIGRATE, FT_MIGRATE, on);
+}
+
 /* Those that are on only while it records. */
 static int record_events(struct backend *b, bool on)
 {
@@ -224,6 +232,8 @@ static int record_events(struct backend *b, bool on)
 		err = ft_events_enable(b, FT_SYS_ENTER, FT_SYS_EXIT, on);
 	if (!err)
 		err = ft_families_enable(b, on);
+	if (!err)
+		err = migrations_enable(b, on);
 	return err;
 }
 
@@ -247,6 +257,8 @@ int ft_unfilter(struct backend *b)
 	int err = b->unfiltered ? 0 : tracefs_write(b->instance, "set_event_pid", " ");
 
 	b->unfiltered |= !err;
+	if (!err && b->following && b->recording)
+		err = migrations_enable(b, true);
 	return err ? err : follow(b);
 }
 
@@ -553,9 +565,10 @@ static uint32_t ftrace_features(const struct backend *b)
 }
 
 static const char *const missing[] = {
-	"why threads wait: behind whom, quotas, I/O, attributes, migrations, what timer or "
-	"interrupt woke them, stolen time",
-	"moves between cgroups, unless a cgroup is recorded or events of the whole machine are",
+	"why threads wait: behind whom, quotas, I/O, attributes, what timer or interrupt woke "
+	"them, stolen time",
+	"migrations and moves between cgroups, unless all or a cgroup is recorded or events of the "
+	"whole machine are",
 	"exit codes",
 	"start times of threads born during the recording",
 	"most sched_process_free events",

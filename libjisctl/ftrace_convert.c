@@ -397,6 +397,16 @@ static void on_syscall(const struct record *r, bool enter)
 	ft_syscall_enter(r->b, r->cpu, r->time, task, nr, args);
 }
 
+static void on_migrate(const struct record *r)
+{
+	struct jis_ev_sched_migrate_task ev = {.tid = get_u32(r, MIGRATE_PID),
+					       .orig_cpu = get_u32(r, MIGRATE_ORIG_CPU),
+					       .dest_cpu = get_u32(r, MIGRATE_DEST_CPU)};
+
+	if (ft_task_in(ft_task_find(r->b->tasks, ev.tid)))
+		emit(r, JIS_EV_sched_migrate_task, &ev, sizeof(ev), NULL);
+}
+
 static void convert_one(const struct record *r, enum ftrace_event e)
 {
 	switch (e) {
@@ -436,6 +446,9 @@ static void convert_one(const struct record *r, enum ftrace_event e)
 		break;
 	case FT_ATTACH:
 		ft_on_attach(r);
+		break;
+	case FT_MIGRATE:
+		on_migrate(r);
 		break;
 	default:
 		ft_on_family(r, e);

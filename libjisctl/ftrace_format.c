@@ -34,6 +34,7 @@ static const struct wanted wanted[FT_NR_EVENTS] = {
 	[FT_SYS_ENTER] = {"raw_syscalls/sys_enter", {"id", "args"}},
 	[FT_SYS_EXIT] = {"raw_syscalls/sys_exit", {"id", "ret"}},
 	[FT_ATTACH] = {"cgroup/cgroup_attach_task", {"dst_root", "dst_id", "pid", "dst_path"}},
+	[FT_MIGRATE] = {"sched/sched_migrate_task", {"pid", "orig_cpu", "dest_cpu"}},
 	[FT_RQ_ISSUE] = {"block/block_rq_issue", {"dev", "sector", "nr_sector", "bytes", "rwbs"}},
 	[FT_RQ_COMPLETE] = {"block/block_rq_complete", {"dev", "sector", "nr_sector", "error"}},
 	[FT_IRQ_ENTRY] = {"irq/irq_handler_entry", {"irq"}},

@@ -37,6 +37,14 @@ kmod_source=${DESTDIR:-}/usr/src/jis-$version
 udev_rule=${DESTDIR:-}/usr/lib/udev/rules.d/60-jis.rules
 sysusers=${DESTDIR:-}/usr/lib/sysusers.d/jis.conf
 
+on_this_machine() { [ -n "${DESTDIR:-}" ] || [ "$(id -u)" != 0 ] || "$@"; }
+
+# Both in force now, not at the next start. In a container there may be no udev.
+group_and_rule() {
+	! command -v systemd-sysusers >/dev/null || systemd-sysusers "$sysusers" || true
+	[ ! -S /run/udev/control ] || { udevadm control --reload && udevadm trigger --action=change --sysname-match=jis; } || true
+}
+
 have_dkms() { [ -z "${DESTDIR:-}" ] && [ "$(id -u)" = 0 ] && command -v dkms >/dev/null; }
 
 install_module() {
@@ -49,6 +57,7 @@ install_module() {
 	sed "s/@VERSION@/$version/" kmod/dkms.conf >"$kmod_source/dkms.conf"
 	install -D -m 644 kmod/60-jis.rules "$udev_rule"
 	install -D -m 644 kmod/sysusers.conf "$sysusers"
+	on_this_machine group_and_rule
 	if ! have_dkms; then
 		echo "install: the module's source is in $kmod_source; with Debian's package dkms: dkms install jis/$version"
 		return
@@ -67,6 +76,7 @@ uninstall_module() {
 	! have_dkms || dkms remove "jis/$version" --all || true
 	rm -rf "$kmod_source"
 	rm -f "$udev_rule" "$sysusers"
+	[ -n "${DESTDIR:-}" ] || [ ! -S /run/udev/control ] || udevadm control --reload || true
 }
 
 if [ "${1:-}" = --uninstall ]; then
