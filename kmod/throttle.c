@@ -12,7 +12,8 @@
  * All of this runs with interrupts off and the lock held of the run queue that it is about: what
  * one entry says does not change beside it. Entries are made under the table's lock, which is
  * inside of that one; nothing is locked inside of it. A probe that stands on a breakpoint counts as
- * an NMI, where no lock is to be waited for: the one of those that would takes none.
+ * an NMI, where no lock is to be waited for: the one of those that would takes none. It may record,
+ * as no such probe stands on anything that runs while a record is written.
  */
 #include <linux/cgroup.h>
 #include <linux/kprobes.h>
@@ -40,8 +41,9 @@ struct jis_throttle {
 	struct jis_session *session;
 	bool on;
 	raw_spinlock_t lock; /* entries are made */
-	u32 used, refused;
+	u32 used;
 	u32 bits, mask;
+	u64 refused; /* times */
 	struct queue queues[];
 };
 
@@ -61,6 +63,12 @@ static notrace struct queue *queue_find(struct jis_throttle *t, const void *cfs_
 	return NULL;
 }
 
+/* The most entries there are; the rest is empty, so that a search ends. */
+static u32 queue_room(const struct jis_throttle *t)
+{
+	return t->mask - t->mask / 4;
+}
+
 /*
  * The same, or a new one; NULL: no room, which is counted. Under the lock. What is nobody's we know
  * and not throttled says nothing: it makes room.
@@ -75,7 +83,7 @@ static notrace struct queue *queue_make(struct jis_throttle *t, const void *cfs_
 	while ((q = &t->queues[i])->cfs_rq && (q->cgroup || READ_ONCE(q->throttled)))
 		i = (i + 1) & t->mask;
 	if (!q->cfs_rq) {
-		if (t->used > t->mask / 4 * 3) {
+		if (t->used >= queue_room(t)) {
 			t->refused++;
 			return NULL;
 		}
@@ -235,7 +243,7 @@ static void throttle_unregister(struct jis_throttle *t)
 	unregister_kretprobe(&t->throttle);
 }
 
-/* Room for so many cgroups whose threads have run on each CPU. */
+/* For so many cgroups whose threads have run on each CPU, three quarters of which find room. */
 static u32 queue_bits(void)
 {
 	return clamp(order_base_2(num_possible_cpus() * QUEUES_PER_CPU), QUEUE_BITS_MIN,
@@ -290,10 +298,10 @@ unsigned long jis_throttle_pages(void)
 }
 
 /**
- * jis_throttle_refused - run queues there was no room to note: of what keeps threads from those
- * nothing is told.
+ * jis_throttle_refused - how often there was no room to note a run queue: what keeps threads from
+ * it is not told.
  */
-u32 jis_throttle_refused(const struct jis_session *s)
+u64 jis_throttle_refused(const struct jis_session *s)
 {
 	return s->throttle ? jis_count(s->throttle->refused) : 0;
 }
@@ -350,7 +358,7 @@ unsigned long jis_throttle_pages(void)
 	return 0;
 }
 
-u32 jis_throttle_refused(const struct jis_session *s)
+u64 jis_throttle_refused(const struct jis_session *s)
 {
 	return 0;
 }

@@ -30,7 +30,7 @@ static __always_inline void jis_throttle_see(struct jis_session *s, struct jis_t
 unsigned long jis_throttle_pages(void);
 void jis_throttle_find(void);
 u32 jis_throttle_features(void);
-u32 jis_throttle_refused(const struct jis_session *s);
+u64 jis_throttle_refused(const struct jis_session *s);
 int jis_throttle_create(struct jis_session *s);
 void jis_throttle_free(struct jis_session *s);
 int jis_throttle_probe(struct jis_session *s, bool on);

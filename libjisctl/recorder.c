@@ -427,7 +427,7 @@ static void stream_tell_lost(struct recorder *r, struct recorder_stream *s, uint
 }
 
 /* What the module had no room to note, told with the first CPU. */
-static void notes_refused(struct recorder *r, const struct backend_counts *counts)
+static void refusals_tell(struct recorder *r, const struct backend_counts *counts)
 {
 	char text[256];
 
@@ -440,8 +440,8 @@ static void notes_refused(struct recorder *r, const struct backend_counts *count
 	}
 	if (counts->queues_refused) {
 		snprintf(text, sizeof(text),
-			 "the module had no room to note %llu run queues of cgroups: that a quota "
-			 "kept their threads from a CPU is not in the trace",
+			 "the module had %llu times no room to note a run queue of a cgroup: that "
+			 "a quota kept its threads from a CPU is not in the trace",
 			 (unsigned long long)counts->queues_refused);
 		recorder_note(r, text);
 	}
@@ -455,7 +455,7 @@ void recorder_kernel_end(struct recorder *r, uint32_t cpu, const struct backend_
 	char text[256];
 	uint32_t i;
 
-	notes_refused(r, counts);
+	refusals_tell(r, counts);
 	if (r->params.flight) { /* only what is in the trace counts */
 		r->clock_steps += counts->clock_steps;
 		return;

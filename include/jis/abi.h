@@ -242,8 +242,8 @@ struct jis_status {
 	__u64 threads_refused; /* threads the module had no room to keep notes of: what is known of them
 				  is less: attributes, and behind whom they waited */
 	__u64 overwritten;     /* packets a flight recorder wrote over, read during a FREEZE or not */
-	__u64 queues_refused;  /* run queues of cgroups that the module had no room to note: that
-				  their quota keeps threads from a CPU is not told */
+	__u64 queues_refused;  /* times the module had no room to note a run queue of a cgroup: that
+				  its quota keeps threads from a CPU is not told */
 	__u64 reserved[4];
 };
 
