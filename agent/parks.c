@@ -165,7 +165,7 @@ static void current_java(JNIEnv *env, struct current *current)
  */
 static void parking_get(JNIEnv *env, struct current *current)
 {
-	if (current_plain(env, current) && current->peer->parker.thread)
+	if (current_uncarried(env, current) && current->peer->parker.thread)
 		return;
 	current_get(env, current);
 	current_java(env, current);

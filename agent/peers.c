@@ -140,6 +140,8 @@ void peer_add(JNIEnv *env, jthread thread, __u32 tid)
 		before = peer->parker;
 		*peer = new;
 		peer_publish(peer, java_tid);
+	} else if (!map_get(&by_java_tid, java_tid)) {
+		map_take(&by_vm_thread, new.vm_thread); /* who had it before is not this thread */
 	}
 	pthread_mutex_unlock(&peers_lock);
 	parker_drop(env, &before);
@@ -246,7 +248,7 @@ void current_put(JNIEnv *env, struct current *current)
 	current->thread = NULL;
 }
 
-int current_plain(JNIEnv *env, struct current *out)
+int current_uncarried(JNIEnv *env, struct current *out)
 {
 	struct peer *peer = peer_self(env);
 
@@ -260,7 +262,7 @@ int current_plain(JNIEnv *env, struct current *out)
 
 void current_number(JNIEnv *env, struct current *out)
 {
-	if (current_plain(env, out))
+	if (current_uncarried(env, out))
 		return;
 	current_get(env, out);
 	current_put(env, out);

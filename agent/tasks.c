@@ -106,7 +106,7 @@ static void submit_tell(JNIEnv *env, jobject pool, jobject task, __s32 queued)
 	current_number(env, &current);
 	worker = current.peer ? &current.peer->worker : &none;
 	record.java_tid = current.java_tid;
-	object_describe_after(env, task, &worker->given, &what);
+	object_describe_after(env, task, &worker->given_class, &what);
 	record.class_name = what.class_name;
 	record.hash = what.hash;
 	pool_get(env, pool, &worker->pool_hint, &told);
@@ -306,7 +306,7 @@ static void task_begins(JNIEnv *env, struct worker *worker, __u64 java_tid, jobj
 	pool_get(env, pool, &worker->pool_hint, &told);
 	worker->pool_class = told.class_name;
 	worker->pool_hash = told.hash;
-	object_describe_after(env, task, &worker->begun, &what);
+	object_describe_after(env, task, &worker->begun_class, &what);
 	worker->task_class = what.class_name;
 	worker->task_hash = what.hash;
 	worker->open = 1;

@@ -2,7 +2,8 @@
 /*
  * Why a Java thread waits: what the files of that part of the agent share. Callbacks and wrappers
  * run on the thread that waits; they take no lock of ours on their way, allocate only what is known
- * again the next time, run no Java code, and leave no local reference behind them.
+ * again the next time, run no Java code, and leave no local reference behind them but where they
+ * say so.
  */
 #ifndef JIS_AGENT_WAITS_H
 #define JIS_AGENT_WAITS_H
@@ -97,7 +98,7 @@ struct worker {
 	__u32 pool_class, pool_hash; /* of its pool, where it is told or forks is WORKER_FORKS */
 	__u32 task_class, task_hash; /* open: the task under way */
 	__u32 pool_hint;	     /* pools.c: where the pool was found that it used last */
-	const struct known_class *given, *begun; /* of the tasks that were so last */
+	const struct known_class *given_class, *begun_class; /* of the tasks that were so last */
 	__u8 told; /* it is one of a ThreadPoolExecutor, and that has been told */
 	__u8 open;
 	__u8 forks; /* enum worker_forks */
@@ -161,7 +162,7 @@ void current_get(JNIEnv *env, struct current *out);
 void current_put(JNIEnv *env, struct current *current);
 /* The same without asking the JVM, and without the reference; 0: that cannot be, as the thread may
  * carry virtual ones or is not known yet. */
-int current_plain(JNIEnv *env, struct current *out);
+int current_uncarried(JNIEnv *env, struct current *out);
 /* Is it one of the threads that the JDK has for virtual ones? Told by its class. */
 int thread_is_carrier(JNIEnv *env, jthread thread);
 /* Without the reference to it: a tenth of the time on a thread that carries no virtual ones. */

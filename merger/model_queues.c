@@ -166,7 +166,7 @@ void queue_event(struct model *m, const struct stream_cursor *c, uint32_t life, 
 		take(m, process, &what);
 }
 
-static void queues_empty(struct model *m, struct queues *s)
+static void queues_clear(struct model *m, struct queues *s)
 {
 	for (uint32_t i = 0; s->buckets && i <= s->mask; i++)
 		while (s->buckets[i].first)
@@ -178,12 +178,12 @@ static void queues_empty(struct model *m, struct queues *s)
 void queues_lost(struct model *m, uint32_t process)
 {
 	if (m->queues)
-		queues_empty(m, &m->queues[process]);
+		queues_clear(m, &m->queues[process]);
 }
 
 void queues_fini(struct model *m)
 {
 	for (uint32_t i = 0; m->queues && i < m->info.nr_processes; i++)
-		queues_empty(m, &m->queues[i]);
+		queues_clear(m, &m->queues[i]);
 	free(m->queues);
 }
