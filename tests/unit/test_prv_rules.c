@@ -248,8 +248,7 @@ START_TEST(the_table_of_waits_has_every_reason)
 	FILE *in = fopen("paraver-export/cfg/wait_time.cfg", "r");
 	bool found = false;
 
-	if (!in)
-		return;
+	ck_assert_ptr_nonnull(in);
 	while (fgets(line, sizeof(line), in)) {
 		if (strncmp(line, "window_semantic_module", 22) != 0)
 			continue;
