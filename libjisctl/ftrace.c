@@ -567,7 +567,8 @@ static uint32_t ftrace_features(const struct backend *b)
 static const char *const missing[] = {
 	"why threads wait: behind whom, quotas, I/O, attributes, what timer or interrupt woke "
 	"them, stolen time",
-	"migrations and moves between cgroups, unless all or a cgroup is recorded or events of the "
+	"migrations and moves between cgroups, unless all, a cgroup or an executable is recorded, "
+	"or events of the "
 	"whole machine are",
 	"exit codes",
 	"start times of threads born during the recording",

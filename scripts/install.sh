@@ -6,6 +6,7 @@
 # Environment: BUILD, DESTDIR, PREFIX.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+umask 022
 prefix=${DESTDIR:-}${PREFIX:-/usr/local}
 version=$(cat VERSION)
 
@@ -41,8 +42,14 @@ on_this_machine() { [ -n "${DESTDIR:-}" ] || [ "$(id -u)" != 0 ] || "$@"; }
 
 # Both in force now, not at the next start. In a container there may be no udev.
 group_and_rule() {
-	! command -v systemd-sysusers >/dev/null || systemd-sysusers "$sysusers" || true
-	[ ! -S /run/udev/control ] || { udevadm control --reload && udevadm trigger --action=change --sysname-match=jis; } || true
+	if ! command -v systemd-sysusers >/dev/null; then
+		echo "install: there is no systemd-sysusers: the device's group is made by: groupadd --system jis"
+	elif ! systemd-sysusers "$sysusers"; then
+		echo "install: the device's group could not be made (see above): groupadd --system jis"
+	fi
+	[ -S /run/udev/control ] || return 0
+	udevadm control --reload && udevadm trigger --action=change --sysname-match=jis ||
+		echo "install: udev did not take its rule (see above): it holds from the next start on"
 }
 
 have_dkms() { [ -z "${DESTDIR:-}" ] && [ "$(id -u)" = 0 ] && command -v dkms >/dev/null; }

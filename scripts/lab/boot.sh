@@ -40,7 +40,9 @@ if [ -n "$lab_debug" ]; then
 	KERNEL=${KERNEL:-$lab_kernel}
 fi
 
-smp=${SMP:-2}
+smp=${SMP:-2} nodes=${NODES:-1}
+[ $((smp % nodes)) = 0 ] && [ $((${MEM:-3072} % nodes)) = 0 ] ||
+	fail 127 "SMP=$smp CPUs and MEM=${MEM:-3072} MiB cannot be shared evenly by NODES=$nodes"
 # QEMU 7.2 with a thread for each CPU loses the patching of code that another CPU runs: switching
 # tracepoints under load ends in "Oops: int3" without any module of ours; 10.0 does not.
 thread=multi
@@ -83,13 +85,13 @@ drive()	# ID FILE DEVICE OPTIONS
 }
 
 # One nvme drive only: with several their order is random. The rest are found by serial.
-qemu=(qemu-system-x86_64 -accel "$accel" "${icount[@]}" -M q35 -cpu max -smp "$smp,sockets=${NODES:-1}" -m "${MEM:-3072}"
+qemu=(qemu-system-x86_64 -accel "$accel" "${icount[@]}" -M q35 -cpu max -smp "$smp,sockets=$nodes" -m "${MEM:-3072}"
 	-nodefaults -no-user-config -display none -no-reboot -device virtio-rng-pci -pidfile "$work/pid"
 	-serial "file:$out/console" -serial stdio -kernel /proc/self/fd/8
 	-append "root=/dev/nvme0n1 rw rootfstype=ext4 init=/lab/init console=ttyS0 quiet $append")
-for ((i = 0, n = ${NODES:-1}; n > 1 && i < n; i++)); do
-	qemu+=(-object "memory-backend-ram,id=node$i,size=$((${MEM:-3072} / n))M"
-		-numa "node,nodeid=$i,memdev=node$i,cpus=$((smp * i / n))-$((smp * (i + 1) / n - 1))")
+for ((i = 0; nodes > 1 && i < nodes; i++)); do
+	qemu+=(-object "memory-backend-ram,id=node$i,size=$((${MEM:-3072} / nodes))M"
+		-numa "node,nodeid=$i,memdev=node$i,cpus=$((smp / nodes * i))-$((smp / nodes * (i + 1) - 1))")
 done
 drive root /proc/self/fd/7 nvme ,snapshot=on
 drive in "$work/in" virtio-blk-pci ,readonly=on

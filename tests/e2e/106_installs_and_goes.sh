@@ -7,7 +7,9 @@ top=$(cd "$here/../.." && pwd)
 cd "$TESTDIR" || exit 1
 version=$(cat "$top/VERSION")
 
-before=$(find /usr/src /usr/lib/udev/rules.d /usr/lib/sysusers.d /usr/local -newer "$top/VERSION" -name '*jis*' 2>/dev/null | sort)
+ours() { find /usr/src /usr/lib/udev /usr/lib/sysusers.d /usr/local -name '*jis*' -printf '%p %T@ %s\n' 2>/dev/null | sort || true; }
+before=$(ours)
+umask 002 # whatever who installs has
 BUILD=$BUILD DESTDIR=$PWD/root PREFIX=/opt/jis "$top/scripts/install.sh" >said || fail "make install: $(cat said)"
 find root -type f -o -type l | sort >installed
 [ "$(root/opt/jis/bin/jis --version)" = "$("$JIS" --version)" ] || fail "the installed tool does not run"
@@ -29,9 +31,11 @@ agent=$(sed -n 's/^agent  *ok  *//p' doctor)
 src=root/usr/src/jis-$version
 for o in $(sed -n '/^jis-y/,/[^\\]$/p' "$src/Kbuild" | grep -o '[a-z_]*\.o'); do
 	[ -f "$src/${o%.o}.c" ] || fail "no source of $o in $src"
+	objects=$((${objects:-0} + 1))
 done
+[ "${objects:-0}" -gt 10 ] || fail "Kbuild has ${objects:-0} objects"
 grep -ho '^#include "[^"]*"' "$src"/*.[ch] | sort -u | sed 's/.*"\(.*\)"/\1/' | while read -r h; do
-	[ "$h" = jis_config.h ] || [ -f "$src/$h" ] || [ -f "$src/include/$h" ] || { echo "$h"; false; }
+	[ "$h" = jis_config.h ] || [ -f "$src/$h" ] || [ -f "$src/include/$h" ] || { echo "$h"; exit 1; }
 done || fail "a header is missing in $src"
 grep -qx "PACKAGE_VERSION=\"$version\"" "$src/dkms.conf" || fail "dkms.conf: $(cat "$src/dkms.conf")"
 grep -q 'GROUP="jis", MODE="0660"' root/usr/lib/udev/rules.d/60-jis.rules || fail "the rule of the device"
@@ -39,6 +43,5 @@ grep -qx 'g jis -' root/usr/lib/sysusers.d/jis.conf || fail "the group of the de
 
 BUILD=$BUILD DESTDIR=$PWD/root PREFIX=/opt/jis "$top/scripts/install.sh" --uninstall >said || fail "make uninstall: $(cat said)"
 find root -type f -o -type l | grep . && fail "make uninstall leaves these"
-after=$(find /usr/src /usr/lib/udev/rules.d /usr/lib/sysusers.d /usr/local -newer "$top/VERSION" -name '*jis*' 2>/dev/null | sort)
-[ "$before" = "$after" ] || fail "the machine was touched: $after"
+[ "$before" = "$(ours)" ] || fail "the machine was touched: $(ours)"
 echo "$(wc -l <installed) files"

@@ -19,12 +19,12 @@ for s in "${!works[@]}"; do
 	# shellcheck disable=SC2016
 	start_raw "$s" "${o[@]}" bash -c 'until [ -e "$0" ]; do sleep 0.2; done; exec "$@"' "$LAB_TMP/go" "$load" "${works[s]}" $rounds
 	pids+=("$raw_pid")
-	if [ "$s" = 3 ]; then
-		start_raw killed -a
-		kill -KILL "$raw_pid"
-	fi
+	[ "$s" != 3 ] || { start_raw killed -a; killed=$raw_pid; }
 done
 touch "$LAB_TMP/go" # all record now
+begun() { [ "$(grep -l '^thread ' "$LAB_OUT"/[0-7] | wc -l)" -ge 1 ]; }
+wait_for 120 "the end of a load" begun # in the midst of the others'
+kill -KILL "$killed"
 for s in "${!works[@]}"; do
 	wait "${pids[s]}" || fail "session $s: $(cat "$LAB_OUT/$s")"
 done
@@ -44,9 +44,11 @@ for s in "${!works[@]}"; do
 		n = split(others, t, "|"); for (i = 1; i <= n; i++) other[t[i]] = 1
 	}
 	$3 == "sched_switch" && (v("prev_tid") in mine || v("next_tid") in mine) { switches++ }
+	$3 == "sched_process_fork" || $3 == "thread_state" { known[v("tid")] = 1 }
+	$3 ~ /^sched_(waking|wakeup|wakeup_new|process_exit)$/ && !(v("tid") in known) { print; bad++ }
 	# who had the CPU before or after one of mine has a name
 	$3 != "sched_switch" && $3 != "task_name" && v("tid") in other { print; bad++ }
-	END { print switches " switches"; exit bad > 0 || switches < rounds }' "$records.$s" >"$LAB_OUT/own.$s" || fail "session $s: $(tail -n 3 "$LAB_OUT/own.$s")"
+	END { print switches " switches"; exit bad > 0 || switches < rounds }' <(sort -s -n -k2,2 "$records.$s") >"$LAB_OUT/own.$s" || fail "session $s: $(tail -n 3 "$LAB_OUT/own.$s")"
 	between_others "$s" >"$LAB_OUT/others.$s" || fail "session $s, switches of others: $(head -n 3 "$LAB_OUT/others.$s")"
 	ok "session $s (${options[s]}): $(cat "$LAB_OUT/own.$s")"
 done

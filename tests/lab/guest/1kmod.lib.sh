@@ -27,8 +27,8 @@ try_raw()
 # are. (jisraw prints what is no mask with its sign.)
 no_kernel_addresses() # FILE
 {
-	! grep -E '=0xffff[0-9a-f]{12}( |$)|=-[0-9]{10,}( |$)' "$1" |
-		grep -vE '=0xfffffffffffff[0-9a-f]{3}( |$)' >"$LAB_OUT/addresses" ||
+	[ -s "$1" ] || fail "there is no record in $1"
+	! grep -oE '[a-z_]+=(0xffff[0-9a-f]{12}|-[0-9]{10,})( |$)' "$1" | grep -vE '=0xfffffffffffff[0-9a-f]{3}( |$)' >"$LAB_OUT/addresses" ||
 		fail "addresses of the kernel: $(head -n 3 "$LAB_OUT/addresses")"
 }
 

@@ -34,7 +34,7 @@ thefts=(30000000 1 250000000 4000000000 70000007)
 first=$(stolen_ticks)
 # shellcheck disable=SC2016 # for that shell
 start_raw steal -C -b $((32 << 20)) -p $$ # who spins there is a child of this shell
-"$reason" irq 6 1 >"$LAB_OUT/irq" &
+"$reason" irq 3600 1 >"$LAB_OUT/irq" &
 pid=$!
 wait_for 30 "its pinning" test -s "$LAB_OUT/irq"
 for ns in "${thefts[@]}"; do
@@ -42,7 +42,7 @@ for ns in "${thefts[@]}"; do
 	stolen_ticks
 done >"$LAB_OUT/counted"
 play steal "0 123456789"
-wait $pid
+kill $pid
 stop_raw steal "$raw_pid"
 awk "$awk_fields"'$3 == "cpu_steal" && $1 == 1 { print $2, v("stolen") }' "$records.steal" | sort -n | awk '{ print $2 }' >"$LAB_OUT/told"
 expected=$((first * 10000000))
@@ -71,12 +71,15 @@ stop_raw unasked "$raw_pid"
 ok "${#frequencies[@]} frequencies"
 
 # The way of a user.
-"$JIS" record -q -o "$LAB_TMP/trace" --backend kmod -- "$reason" irq 6 1 >"$LAB_OUT/record" 2>&1 &
+# shellcheck disable=SC2016 # for that shell
+"$JIS" record -q -o "$LAB_TMP/trace" --backend kmod -- sh -c '"$0" irq 3600 1 & until [ -e "$1" ]; do sleep 0.1; done; kill $!' \
+	"$reason" "$LAB_TMP/enough" >"$LAB_OUT/record" 2>&1 &
 recorder=$!
 wait_for 60 "the program, pinned" grep -q "^tid" "$LAB_OUT/record"
 for _ in 1 2 3 4 5; do
-	steal "$(pgrep -x jisreason)" 2000000
+	steal "$(sed -n 's/^tid //p' "$LAB_OUT/record")" 2000000
 done
+touch "$LAB_TMP/enough"
 wait $recorder || fail "jis record: $(cat "$LAB_OUT/record")"
 "$JIS" report -q --json "$LAB_TMP/trace" >"$LAB_OUT/report.json" || fail "jis report"
 told=$(sed -n 's/^  "stolen": *\([0-9]*\).*/\1/p' "$LAB_OUT/report.json")

@@ -25,6 +25,7 @@ for size in 256K 16M; do
 	"$JIS" info "$LAB_TMP/$size" >"$LAB_OUT/info.$size" 2>&1 || fail "jis info: $(tail "$LAB_OUT/info.$size")"
 	"$JIS" dump "$LAB_TMP/$size" >"$LAB_TMP/dump" || fail "jis dump"
 	mapfile -t dirs < <(find "$LAB_TMP/$size" -mindepth 1 -maxdepth 1 -name 'process-*' -printf '%f\n' | sort -t- -k2n)
+	[ ${#dirs[@]} -ge 5 ] || fail "pools of $size: ${#dirs[@]} processes with records: ${dirs[*]}"
 	for dir in "${dirs[0]}" "${dirs[-1]}"; do # the first process and the last
 		n=$(grep -c " $dir/[^ ]* marker " "$LAB_TMP/dump")
 		[ "$n" = 600 ] || fail "pools of $size: $dir has $n markers, not 600"

@@ -65,7 +65,9 @@ ok "$cpus CPUs in turn: $(cat "$LAB_OUT/told")"
 for ((cpu = 0; cpu < cpus; cpu++)); do
 	echo "taskset -c $cpu sh -c 'kill -$((cpu % 30 + 34)) \$\$'"
 done >"$LAB_TMP/each"
-"$JIS" record -o "$LAB_TMP/trace" --backend kmod -- sh "$LAB_TMP/each" >"$LAB_OUT/record" 2>&1
+echo 'exit 0' >>"$LAB_TMP/each"
+taskset -pc "0-$((cpus - 1))" $$ >"$LAB_TMP/taskset" || fail "$(cat "$LAB_TMP/taskset")"
+"$JIS" record -o "$LAB_TMP/trace" --backend kmod -- sh "$LAB_TMP/each" >"$LAB_OUT/record" 2>&1 || fail "jis record: $(cat "$LAB_OUT/record")"
 "$JIS" dump "$LAB_TMP/trace" --event sched_process_exit >"$LAB_OUT/exits" || fail "jis dump"
 "$JIS" info "$LAB_TMP/trace" >"$LAB_OUT/info" 2>&1 || fail "jis info: $(tail "$LAB_OUT/info")"
 for ((cpu = 0; cpu < cpus; cpu++)); do

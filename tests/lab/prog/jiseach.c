@@ -367,7 +367,7 @@ static void timer(long us)
 /* It ends by a signal; its exit tells that as the kernel does inside, ERESTARTNOHAND. */
 static void make_pause(void)
 {
-	timer(1000);
+	timer(50000);
 	add("syscall_enter tid=%d nr=%d\nsyscall_exit tid=%d nr=%d result=-514\n", tid, SYS_pause,
 	    tid, SYS_pause);
 	syscall(SYS_pause);

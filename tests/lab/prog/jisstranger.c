@@ -191,7 +191,8 @@ static void nap(long ms)
 	nanosleep(&t, NULL);
 }
 
-/* Rubbish, small numbers and great ones, in all words but the first @from bytes; then holes. */
+/* Rubbish, small numbers and great ones, and holes: behind the header at first, then in all of it.
+ */
 static void spoil(int fd, size_t size)
 {
 	unsigned char *pool = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -201,15 +202,16 @@ static void spoil(int fd, size_t size)
 	if (pool == MAP_FAILED)
 		die("the passed pool");
 	for (int round = 0; round < 20; round++) {
-		/* at first the header's own numbers are spared, then they are not */
-		for (size_t i = round < 10 ? 112 : 0; i < size; i += sizeof(v)) {
+		size_t from = round < 10 ? 4096 : 0;
+
+		for (size_t i = from; i < size; i += sizeof(v)) {
 			seed = seed * 1103515245u + 12345u;
 			v = seed % 3 ? seed : seed % 7;
 			memcpy(pool + i, &v, sizeof(v));
 		}
 		nap(20);
-		EXPECT(0, ERRNO(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
-					  (off_t)size)));
+		EXPECT(0, ERRNO(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+					  (off_t)from, (off_t)(size - from))));
 		nap(20);
 	}
 	munmap(pool, size);
@@ -342,13 +344,18 @@ int main(int argc, char **argv)
 	if (pipe(ready) || pipe(go) || socketpair(AF_UNIX, SOCK_STREAM, 0, way))
 		die("pipes");
 	watcher = fork();
+	if (watcher < 0)
+		die("fork");
 	if (watcher == 0) {
 		close(go[1]);
 		_exit(witness(n, ready[1], go[0]));
 	}
+	close(ready[1]);
 	if (read(ready[0], &c, 1) != 1)
 		die("the witness is not ready");
 	other = fork();
+	if (other < 0)
+		die("fork");
 	if (other == 0) {
 		close(go[1]);
 		_exit(stranger(way[1], watcher));
