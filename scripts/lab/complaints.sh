@@ -19,7 +19,8 @@ complaint+='|leak detector disabled|held lock freed|non-static key|locking corre
 # A report of KCSAN goes from one line of = to the next. A race is the module's when one of the two accesses is made
 # in it or right below it; what an interrupt came between is told behind the interrupt's entry. The clock that may be read
 # anywhere is read while it is being set, and then again: that is how the kernel makes it. capable() notes in its task's
-# flags that it was asked, with a plain write. And what checks that nothing in use is freed keeps its own counts and flags
+# flags that it was asked, with a plain write. How often a thread has forbidden itself page faults is a count that what
+# interrupts it raises and lowers again. And what checks that nothing in use is freed keeps its own counts and flags
 # without a lock.
 own_races()
 {
@@ -27,12 +28,18 @@ own_races()
 		/==================================================/ {
 			if (report !~ /KCSAN/ || (ours && !kernels)) printf "%s", report
 			report = ""
-			ours = kernels = 0
+			ours = kernels = count = same = 0
 			inside = !inside
 			next
 		}
 		!inside { print; next }
 		/data-race in ktime_get_raw_fast_ns|data-race in capable \/|data-race in [^\/]*\/ capable$|data-race in (debug_check_no_obj_freed|free_obj_work)[^\/]*\/ (debug_check_no_obj_freed|free_obj_work)/ { kernels = 1 }
+		/data-race in .*copy_from_user_nofault/ { count = 1 }
+		match($0, /by task [0-9]+/) {
+			task = substr($0, RSTART, RLENGTH)
+			if (count && task == same) kernels = 1
+			same = task
+		}
 		{ report = report $0 "\n" }
 		/ to 0x.* bytes by |unknown origin, with / { depth = 1; next }
 		/asm_|^[^+]*$/ { depth = 0 }

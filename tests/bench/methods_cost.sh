@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What recording the calls of a server's methods costs: CPU time of a Tomcat's JVM per request under wrk, of its example
-# servlet: without a recording (off); attached, with no method chosen (none); with preset web, all sizes and no limit
-# (all); with preset web as it is by default (web). Rounds of the four in changing order in one JVM, each after some
-# seconds for the JIT compiler to settle; differences are taken within a round, over those of `none`, as the kernel's
-# side and the other families are the same there. Then how long Tomcat takes to start, with preset web and without.
+# servlet: without a recording (off); recorded without a word of methods (plain); with no method chosen (none); with
+# preset web, all sizes and no limit (all); with preset web as it is by default (web), and which methods that switched off.
+# Rounds of the five in changing order in one JVM, each after some seconds for the JIT compiler to settle; differences are
+# taken within a round: of none over plain, of all and web over none, as the kernel's side and the other families are the
+# same there. Then how long Tomcat takes to start, with preset web and without.
 # Usage: tests/bench/methods_cost.sh BUILD [ROUNDS [SECONDS [STARTS]]]; JAVA.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -55,7 +56,8 @@ for s in json.load(open(sys.argv[1]))["streams"]:
     n += s["produced"].get("method_enter", 0)
 print(n, end=" ")
 PY
-	"$jis" methods --list "$dir/trace" >"$dir/list"
+	"$jis" methods --list "$dir/trace" >"$dir/list" 2>/dev/null || : # without methods
+	[ ! -e "$dir/trace/methods.off" ] || grep '^!' "$dir/trace/methods.off" >>"$dir/dropped" || :
 	awk '/^# recorded by/ { ns = $(NF - 3) } END { printf "%s ", ns + 0 }' "$dir/list"
 	if [ -e "$dir/trace/methods.off" ]; then grep -c '^!' "$dir/trace/methods.off" || true; else echo 0; fi
 }
@@ -63,6 +65,7 @@ PY
 measure() { # ARM
 	local before after n warm
 	case $1 in
+	plain) record ;;
 	none) record --methods none ;;
 	all) record --methods 'web,size>0' --methods-budget 0 ;;
 	web) record --methods web ;;
@@ -97,10 +100,10 @@ start() { # COMMAND...
 server=$!
 tomcat_wait "$port" $server 200 || { tail "$dir/tomcat.log"; exit 1; }
 load 20 >/dev/null
-arms=(off none all web)
+arms=(off plain none all web)
 for ((i = 0; i < rounds; i++)); do
-	for ((k = 0; k < 4; k++)); do
-		measure "${arms[(i + k * (1 + i / 4 % 2 * 2)) % 4]}"
+	for ((k = 0; k < 5; k++)); do
+		measure "${arms[(i + k * (1 + i / 5 % 4)) % 5]}"
 	done
 	printf '\rround %d of %d' $((i + 1)) "$rounds" >&2
 done
@@ -112,23 +115,29 @@ server=
 "${command[0]}" -version 2>&1 | sed -n '1p'
 python3 - "$dir/figures" <<'PY'
 import statistics as st, sys
-rows = {a: [] for a in ("off", "none", "all", "web")}
+rows = {a: [] for a in ("off", "plain", "none", "all", "web")}
+over = {"plain": "off", "none": "plain", "all": "none", "web": "none"}
 for line in open(sys.argv[1]):
     arm, us, n, calls, pair, gone = line.split()
     rows[arm].append((float(us), int(n), int(calls), float(pair), int(gone)))
 off = st.median(r[0] for r in rows["off"])
 for arm, v in rows.items():
-    added = [x[0] - y[0] for x, y in zip(v, rows["none" if arm in ("all", "web") else "off"])]
     requests, calls = sum(r[1] for r in v), sum(r[2] for r in v)
-    print("%-4s %7.1f us of CPU a request (median of %d), %7.1f calls, added %6.1f us, %5.1f %%" %
-          (arm, st.median(r[0] for r in v), len(v), calls / requests, st.median(added), st.median(added) / off * 100), end="")
-    pair = st.median(r[3] for r in v)
-    if calls and pair:
-        print(": %.2f times calls x %.1f ns" % (st.median(added) / (calls / requests * pair / 1000), pair), end="")
+    print("%-5s %7.1f us of CPU a request (median of %d), %7.1f calls" % (arm, st.median(r[0] for r in v), len(v), calls / requests), end="")
+    if arm in over:
+        added = [x[0] - y[0] for x, y in zip(v, rows[over[arm]])]
+        half = 1.7 * st.stdev(added) / len(added) ** 0.5 if len(added) > 1 else 0 # one-sided 95 %
+        print(", over %s: median %.1f us, %.1f %%, upper 95 %% bound of the mean %.1f %%" %
+              (over[arm], st.median(added), st.median(added) / off * 100, (st.mean(added) + half) / off * 100), end="")
+        pair = st.median(r[3] for r in v)
+        if calls and pair:
+            print("; %.2f times calls x %.1f ns" % (st.median(added) / (calls / requests * pair / 1000), pair), end="")
     if any(r[4] for r in v):
         print(", %d methods switched off" % st.median(r[4] for r in v), end="")
     print()
 PY
+# in how many rounds each was switched off
+[ ! -e "$dir/dropped" ] || sort "$dir/dropped" | uniq -c | sort -rn | sed 's/^/switched off: /'
 
 : >"$dir/starts"
 for ((i = 0; i < starts; i++)); do
