@@ -53,7 +53,8 @@ calls() {
 import json, sys
 n = 0
 for s in json.load(open(sys.argv[1]))["streams"]:
-    n += s["produced"].get("method_enter", 0)
+    if s["class"] == 2: # of users: records by number, see include/jis/events.h
+        n += s["produced"].get("1", 0)
 print(n, end=" ")
 PY
 	"$jis" methods --list "$dir/trace" >"$dir/list" 2>/dev/null || : # without methods

@@ -17,6 +17,7 @@ run() { # NAME JAVA OPTION...
 has_gc() { "$1" -XX:+UnlockExperimentalVMOptions "-XX:+Use${2}GC" -version >/dev/null 2>&1; }
 n=0
 while read -r version java; do
+	first=${first:-jdk$version}
 	for gc in Serial Parallel G1 Z; do
 		has_gc "$java" $gc || continue
 		run "jdk$version-$gc" "$java" -XX:+Use${gc}GC -Xcheck:jni
@@ -39,15 +40,15 @@ while read -r version java; do
 done < <(jdks)
 [ "$n" -ge 4 ] || fail "no JDK"
 # In the report and for Paraver.
-"$JIS" report --json "$TESTDIR/jdk17-G1" >"$TESTDIR/json"
+"$JIS" report --json "$TESTDIR/$first-G1" >"$TESTDIR/json"
 python3 - "$TESTDIR/json" <<'EOP' || fail "the report"
 import json, sys
 heap = max((p["heap"] for p in json.load(open(sys.argv[1]))["processes"]), key=lambda h: h["collections"])
 assert heap["collections"] >= 8 and heap["most_before"] > heap["most_after"] > 0 and heap["freed"] > 64 << 20, heap
 EOP
-"$JIS" export paraver "$TESTDIR/jdk17-G1" -q -o "$TESTDIR/g1.prv"
+"$JIS" export paraver "$TESTDIR/$first-G1" -q -o "$TESTDIR/g1.prv"
 python3 "$CHECKERS/prv_check.py" "$TESTDIR/g1.prv" || fail "Paraver"
 grep -q '^0 77000042 Heap in use' "$TESTDIR/g1.pcf" || fail "no type for the heap"
-used=$(sed -n 's/.* heap { .* used = \([0-9]*\), .*/\1/p' "$TESTDIR/jdk17-G1.dump" | sort -n)
+used=$(sed -n 's/.* heap { .* used = \([0-9]*\), .*/\1/p' "$TESTDIR/$first-G1.dump" | sort -n)
 prv=$(grep -o ':77000042:[0-9]*' "$TESTDIR/g1.prv" | cut -d: -f3 | sort -n)
 [ "$used" = "$prv" ] || fail "Paraver has other values"

@@ -42,13 +42,14 @@ running() { # NAME JAVA
 }
 n=0
 while read -r version java; do
+	first=${first:-jdk$version}
 	started "jdk$version" "$java"
 	running "jdk$version-attached" "$java"
 	n=$((n + 1))
 done < <(jdks)
 [ "$n" -gt 0 ] || fail "no JDK"
 
-"$JIS" report --json "$TESTDIR/jdk17" >"$TESTDIR/json"
+"$JIS" report --json "$TESTDIR/$first" >"$TESTDIR/json"
 python3 - "$TESTDIR/json" <<'EOP' || fail "the report"
 import json, sys
 r = json.load(open(sys.argv[1]))
@@ -60,10 +61,10 @@ p = max(r["processes"], key=lambda p: p["classes_loaded"])
 assert p["classes_loaded"] > 37 and p["classes_unloaded"] >= 37, p
 assert any(x["name"] == "Doings.hot" for x in r["compilations"])
 EOP
-"$JIS" export paraver "$TESTDIR/jdk17" -q -o "$TESTDIR/p.prv"
+"$JIS" export paraver "$TESTDIR/$first" -q -o "$TESTDIR/p.prv"
 python3 "$CHECKERS/prv_check.py" "$TESTDIR/p.prv" || fail "Paraver"
 for type in 77000044 77000045 77000046 77000048 77000050; do
 	grep -q "^0 $type " "$TESTDIR/p.pcf" || fail "no type $type in the .pcf"
 done
-[ "$(grep -o ':77000049:[0-9]*' "$TESTDIR/p.prv" | wc -l)" = "$(grep -c ' allocation {' "$TESTDIR/jdk17.dump")" ] ||
+[ "$(grep -o ':77000049:[0-9]*' "$TESTDIR/p.prv" | wc -l)" = "$(grep -c ' allocation {' "$TESTDIR/$first.dump")" ] ||
 	fail "Paraver has other allocations"

@@ -730,6 +730,34 @@ START_TEST(a_collection_goes_on_over_a_loss_only_where_its_number_says_so)
 }
 END_TEST
 
+/* docs/model.md says of each reason where it is known from: by its name, in the table's first column. */
+START_TEST(the_document_has_every_reason)
+{
+	bool told[MODEL_NR_REASONS] = {false}, in_table = false;
+	FILE *in = fopen("docs/model.md", "r");
+	char line[1024], name[64], *cell;
+
+	ck_assert_ptr_nonnull(in);
+	while (fgets(line, sizeof(line), in)) {
+		if (strncmp(line, "| reason | with the module |", 28) == 0)
+			in_table = true;
+		if (in_table && line[0] != '|')
+			break;
+		cell = in_table ? strchr(line + 1, '|') : NULL;
+		if (!cell)
+			continue;
+		*cell = 0;
+		for (int i = 0; i < MODEL_NR_REASONS; i++) {
+			snprintf(name, sizeof(name), "`%s`", model_reason_name(i));
+			told[i] |= strstr(line, name) != NULL;
+		}
+	}
+	fclose(in);
+	for (int i = 0; i < MODEL_NR_REASONS; i++)
+		ck_assert_msg(told[i], "%s", model_reason_name(i));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("model_reason");
@@ -762,6 +790,7 @@ int main(void)
 	tcase_add_test(t, calls_do_not_nest);
 	tcase_add_test(t, stacks_of_waits_are_found);
 	tcase_add_test(t, every_reason_has_a_name_of_its_own);
+	tcase_add_test(t, the_document_has_every_reason);
 	tcase_add_test(t, a_collection_goes_on_over_a_loss_only_where_its_number_says_so);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);

@@ -112,6 +112,6 @@ e2e()
 	local name=$1
 
 	shift
-	env BUILD="$JIS_BUILD" TESTDIR="$LAB_TMP" JAVA="${JAVA_HOME:+$JAVA_HOME/bin/}java" "$@" \
+	env BUILD="$JIS_BUILD" TESTDIR="$LAB_TMP" JAVA="$(command -v "${JAVA_HOME:+$JAVA_HOME/bin/}java")" "$@" \
 		bash /lab/job/tree/tests/e2e/"$name.sh"
 }
