@@ -211,6 +211,10 @@ static const char *word_add(struct choice *c, const char *word, size_t length)
 	struct choice_rule *rules, rule;
 	const char *why;
 
+	if (length == strlen("intrinsics") && !memcmp(word, "intrinsics", length)) {
+		c->intrinsics = 1;
+		return NULL;
+	}
 	if (prefix_take(&word, &length, "strings:"))
 		return strings_parse(c, word, length);
 	if (prefix_take(&word, &length, "size>"))
@@ -241,6 +245,7 @@ int choice_add(struct choice *c, const char *text, char *why, size_t n)
 	static const char separators[] = ", \t\r\n";
 	unsigned int before = c->nr_rules;
 	uint32_t size = c->size, strings = c->strings;
+	int intrinsics = c->intrinsics;
 	const char *wrong;
 	size_t length;
 
@@ -256,6 +261,7 @@ int choice_add(struct choice *c, const char *text, char *why, size_t n)
 		rules_cut(c, before);
 		c->size = size;
 		c->strings = strings;
+		c->intrinsics = intrinsics;
 		return strcmp(wrong, "no memory") ? -EINVAL : -ENOMEM;
 	}
 }

@@ -4,20 +4,25 @@
  * decides. Knows nothing of a running JVM, nor of class files.
  *
  * A rule is one word; words are separated by commas or white space.
- *   PATTERN             traces what it matches      !PATTERN   does not
+ *   PATTERN             traces what it matches
+ *   !PATTERN            does not
  *   library:PATTERN     traces it where no other such method is under way in the thread
  *   mark:PATTERN        traces it, as one that is marked
- *   arguments:LIST:PATTERN  traces it, and tells values of its calls: LIST has, with + between
- * them, numbers of arguments from 0 on, `this`, `all` (the arguments), or is `none` strings:N of
- * texts among them, the first N characters; it holds for the whole list size>N              of
- * methods, traces only those with more than N bytes of code, save those a rule without wildcards
- * names; it holds for the whole list PATTERN is matched against a method's class
- * (com.acme.Outer$Inner), its class and name (com.acme.Service.handle, .<init>, .<clinit>), or
- * these and its descriptor (com.acme.Service.handle(I)V). Marks and values stay with a method that
- * a later rule traces; of several lists of values the last one counts. In it ? is one character but
- * a dot, * any but dots, ** any; .* at its end is .**, so that com.acme.* is all below com.acme.
- * Instead of it: annotation:PATTERN  methods with an annotation whose class it matches, and all of
- * such classes subtypes:PATTERN    methods of the classes that it matches, and of all below them
+ *   arguments:LIST:PATTERN  traces it, and tells values of its calls: LIST has, with + between them,
+ *                       numbers of arguments from 0 on, `this`, `all` (the arguments), or is `none`
+ * and for the whole list:
+ *   strings:N           of texts among the values, the first N characters
+ *   size>N              only methods with more than N bytes of code, save those that a rule
+ *                       without wildcards names
+ *   intrinsics          also methods that compilers may replace by code of their own
+ *
+ * PATTERN is matched against a method's class (com.acme.Outer$Inner), its class and name
+ * (com.acme.Service.handle, .<init>, .<clinit>), or these and its descriptor
+ * (com.acme.Service.handle(I)V). Marks and values stay with a method that a later rule traces; of
+ * several lists of values the last one counts. In it ? is one character but a dot, * any but dots,
+ * ** any; .* at its end is .**, so that com.acme.* is all below com.acme. Instead of it:
+ *   annotation:PATTERN  methods with an annotation whose class it matches, and all of such classes
+ *   subtypes:PATTERN    methods of the classes that it matches, and of all below them
  */
 #ifndef JIS_AGENT_CHOICE_H
 #define JIS_AGENT_CHOICE_H
@@ -56,6 +61,7 @@ struct choice {
 	unsigned int nr_rules;
 	uint32_t size;	  /* methods of no more bytes are left out */
 	uint32_t strings; /* characters of texts that are told */
+	int intrinsics;	  /* methods marked IntrinsicCandidate too */
 };
 
 struct choice_text {

@@ -150,7 +150,10 @@ static int picks_tell(struct pass *pass)
 /* Returns whether @bytes were replaced. */
 static int class_rewrite(struct pass *pass, struct jis_bytes *bytes)
 {
-	struct jis_plan plan = {.choose = pass_method, .refused = pass_refused, .context = pass};
+	struct jis_plan plan = {.choose = pass_method,
+				.refused = pass_refused,
+				.context = pass,
+				.options = choice.intrinsics ? JIS_PLAN_INTRINSICS : 0};
 	struct jis_bytes out = {0};
 	struct jis_class about = {0};
 	unsigned int i;

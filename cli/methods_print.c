@@ -40,6 +40,8 @@ static void print_traced(FILE *out, const struct method_names *n, const struct s
 		fputs(", top level", out);
 	if (m->flags & JIS_METHOD_MARK)
 		fputs(", mark", out);
+	if (m->flags & JIS_METHOD_INTRINSIC)
+		fputs(", interpreter only", out);
 	putc('\n', out);
 }
 

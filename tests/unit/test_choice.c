@@ -202,6 +202,24 @@ START_TEST(small_methods_are_left_out)
 }
 END_TEST
 
+START_TEST(intrinsics_are_asked_for_by_a_word)
+{
+	struct choice c = {0};
+	char why[128];
+
+	ck_assert_int_eq(choice_add(&c, "java.lang.Math.*,intrinsicsx", why, sizeof(why)), 0);
+	ck_assert(!c.intrinsics);
+	ck_assert_uint_eq(c.nr_rules, 2);
+	ck_assert_int_eq(choice_add(&c, "intrinsics,size>x", why, sizeof(why)), -EINVAL);
+	ck_assert(!c.intrinsics);
+	ck_assert_int_eq(choice_add(&c, "intrinsics", why, sizeof(why)), 0);
+	ck_assert(c.intrinsics);
+	ck_assert_uint_eq(c.nr_rules, 2);
+	choice_free(&c);
+	ck_assert(!c.intrinsics);
+}
+END_TEST
+
 START_TEST(annotations_and_classes_above_choose)
 {
 	const struct choice_text annotations[] = {text_of("com.acme.Traced")};
@@ -314,6 +332,7 @@ int main(void)
 	tcase_add_test(t, values_that_are_none_are_refused);
 	tcase_add_test(t, the_hash_is_siphash);
 	tcase_add_test(t, small_methods_are_left_out);
+	tcase_add_test(t, intrinsics_are_asked_for_by_a_word);
 	tcase_add_test(t, annotations_and_classes_above_choose);
 	tcase_add_test(t, classes_left_out_as_a_whole_are_known);
 	tcase_add_test(t, a_wrong_list_changes_nothing);
