@@ -4,9 +4,9 @@
  * told.
  *
  * Everything here runs with interrupts off on the ring's CPU, or where nothing can be writing, and
- * may be called from any context but an NMI that comes by itself: it takes no lock and wakes nobody itself (that is
- * irq_work's). A full ring drops the newest record and never waits; a flight recorder's writes its
- * oldest packet again instead, unless it is frozen.
+ * may be called from any context but an NMI that comes by itself: it takes no lock and wakes
+ * nobody itself (that is irq_work's). A full ring drops the newest record and never waits; a
+ * flight recorder's writes its oldest packet again instead, unless it is frozen.
  */
 #include <linux/string.h>
 

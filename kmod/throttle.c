@@ -29,7 +29,8 @@
 #define QUEUES_PER_CPU 64u
 
 struct queue {
-	const void *cfs_rq; /* NULL: empty; those that are gone stay, until their memory is one again */
+	/* NULL: empty. Those that are gone stay, until their memory is one again. */
+	const void *cfs_rq;
 	u32 cgroup;	    /* 0: not known yet */
 	u32 cpu;
 	u8 throttled;
@@ -118,6 +119,7 @@ static notrace void queue_throttled(struct jis_throttle *t, const void *cfs_rq)
 	raw_spin_lock_irqsave(&t->lock, irq);
 	q = queue_make(t, cfs_rq);
 	if (q) {
+		/* Pairs with queue_unthrottled(): who sees it throttled sees whose it is. */
 		smp_store_release(&q->throttled, true);
 		if (q->cgroup)
 			record_throttle(s, q);
@@ -138,10 +140,12 @@ static notrace void queue_unthrottled(struct jis_throttle *t, const void *cfs_rq
 	if (!READ_ONCE(s->recording))
 		return;
 	q = queue_find(t, cfs_rq);
+	/* Pairs with queue_throttled(). */
 	if (!q || !smp_load_acquire(&q->throttled) || READ_ONCE(q->cfs_rq) != cfs_rq)
 		return;
 	cgroup = q->cgroup;
-	smp_store_release(&q->throttled, false); /* without a name it may go to another now */
+	/* Behind the reading: without a name the entry may go to another run queue now. */
+	smp_store_release(&q->throttled, false);
 	if (cgroup)
 		record_throttle(s, q);
 }
