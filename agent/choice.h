@@ -3,26 +3,29 @@
  * Which methods are traced: an ordered list of rules, of which the last that matches a method
  * decides. Knows nothing of a running JVM, nor of class files.
  *
- * A rule is one word; words are separated by commas or white space.
- *   PATTERN             traces what it matches
- *   !PATTERN            does not
- *   library:PATTERN     traces it where no other such method is under way in the thread
- *   mark:PATTERN        traces it, as one that is marked
- *   arguments:LIST:PATTERN  traces it, and tells values of its calls: LIST has, with + between them,
- *                       numbers of arguments from 0 on, `this`, `all` (the arguments), or is `none`
+ * A rule is one word; words are separated by commas or white space:
+ *
+ * - PATTERN traces what it matches, !PATTERN does not;
+ * - library:PATTERN traces it where no other such method is under way in the thread;
+ * - mark:PATTERN traces it, as one that is marked;
+ * - arguments:LIST:PATTERN traces it, and tells values of its calls: LIST has, with + between
+ *   them, numbers of arguments from 0 on, `this`, `all` (the arguments), or is `none`;
+ *
  * and for the whole list:
- *   strings:N           of texts among the values, the first N characters
- *   size>N              only methods with more than N bytes of code, save those that a rule
- *                       without wildcards names
- *   intrinsics          also methods that compilers may replace by code of their own
+ *
+ * - strings:N tells the first N characters of texts among the values;
+ * - size>N leaves out methods of N bytes of code or fewer, save those that a rule without
+ *   wildcards names;
+ * - intrinsics takes methods, too, that compilers may replace by code of their own.
  *
  * PATTERN is matched against a method's class (com.acme.Outer$Inner), its class and name
  * (com.acme.Service.handle, .<init>, .<clinit>), or these and its descriptor
  * (com.acme.Service.handle(I)V). Marks and values stay with a method that a later rule traces; of
  * several lists of values the last one counts. In it ? is one character but a dot, * any but dots,
  * ** any; .* at its end is .**, so that com.acme.* is all below com.acme. Instead of it:
- *   annotation:PATTERN  methods with an annotation whose class it matches, and all of such classes
- *   subtypes:PATTERN    methods of the classes that it matches, and of all below them
+ *
+ * - annotation:PATTERN: methods with an annotation whose class it matches, and all of such classes;
+ * - subtypes:PATTERN: methods of the classes that it matches, and of all below them.
  */
 #ifndef JIS_AGENT_CHOICE_H
 #define JIS_AGENT_CHOICE_H

@@ -730,7 +730,7 @@ START_TEST(a_collection_goes_on_over_a_loss_only_where_its_number_says_so)
 }
 END_TEST
 
-/* docs/model.md says of each reason where it is known from: by its name, in the table's first column. */
+/* docs/model.md says of each reason where it is known from, by its name in the first column. */
 START_TEST(the_document_has_every_reason)
 {
 	bool told[MODEL_NR_REASONS] = {false}, in_table = false;

@@ -30,6 +30,7 @@
 #include "libjisctl/jisctl.h"
 #include "libjisctl/writer.h"
 #include "libjisctl/writer_client.h"
+#include "passfd.h"
 
 #define NOBODY 65534
 #define SECRET 0x5ec2e75ec2e70000ull
@@ -217,40 +218,6 @@ static void spoil(int fd, size_t size)
 	munmap(pool, size);
 }
 
-static void send_fd(int to, int fd)
-{
-	char control[CMSG_SPACE(sizeof(int))] = {0}, c = 0;
-	struct iovec iov = {&c, 1};
-	struct msghdr m = {.msg_iov = &iov,
-			   .msg_iovlen = 1,
-			   .msg_control = control,
-			   .msg_controllen = sizeof(control)};
-	struct cmsghdr *h = CMSG_FIRSTHDR(&m);
-
-	h->cmsg_level = SOL_SOCKET;
-	h->cmsg_type = SCM_RIGHTS;
-	h->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(h), &fd, sizeof(fd));
-	if (sendmsg(to, &m, 0) != 1)
-		die("passing the descriptor");
-}
-
-static int receive_fd(int from)
-{
-	char control[CMSG_SPACE(sizeof(int))], c;
-	struct iovec iov = {&c, 1};
-	struct msghdr m = {.msg_iov = &iov,
-			   .msg_iovlen = 1,
-			   .msg_control = control,
-			   .msg_controllen = sizeof(control)};
-	int fd;
-
-	if (recvmsg(from, &m, 0) != 1 || !CMSG_FIRSTHDR(&m))
-		die("no descriptor came");
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(fd));
-	return fd;
-}
-
 /* Forked before there was a pool, so that it has nothing but what is passed. */
 static int stranger(int from, pid_t witness)
 {
@@ -264,6 +231,8 @@ static int stranger(int from, pid_t witness)
 	sigaction(SIGBUS, &on, NULL);
 	sigaction(SIGSEGV, &on, NULL);
 	fd = receive_fd(from);
+	if (fd < 0)
+		die("no descriptor came");
 	if (fstat(fd, &st))
 		die("fstat");
 	look(fd, (size_t)st.st_size);
@@ -364,7 +333,8 @@ int main(int argc, char **argv)
 	errno = -err;
 	if (err)
 		die("no pool");
-	send_fd(way[0], pool_fd(&pool));
+	if (send_fd(way[0], pool_fd(&pool)))
+		die("passing the descriptor");
 	waitpid(other, &status[0], 0);
 	close(go[1]);
 	waitpid(watcher, &status[1], 0);

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../passfd.h"
 #include "fuzz.h"
 
 #define MEMBER_UID 4001
@@ -151,39 +152,6 @@ static void close_in_use(struct ctx *c, int fd)
 	pthread_join(thread, NULL);
 	if (!w.timeout)
 		close(w.fd);
-}
-
-static int send_fd(int to, int fd)
-{
-	char byte = 0, control[CMSG_SPACE(sizeof(int))] = {0};
-	struct iovec io = {&byte, 1};
-	struct msghdr m = {.msg_iov = &io,
-			   .msg_iovlen = 1,
-			   .msg_control = control,
-			   .msg_controllen = sizeof(control)};
-	struct cmsghdr *h = CMSG_FIRSTHDR(&m);
-
-	h->cmsg_level = SOL_SOCKET;
-	h->cmsg_type = SCM_RIGHTS;
-	h->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(h), &fd, sizeof(int));
-	return sendmsg(to, &m, 0) == 1 ? 0 : -1;
-}
-
-static int receive_fd(int from)
-{
-	char byte, control[CMSG_SPACE(sizeof(int))];
-	struct iovec io = {&byte, 1};
-	struct msghdr m = {.msg_iov = &io,
-			   .msg_iovlen = 1,
-			   .msg_control = control,
-			   .msg_controllen = sizeof(control)};
-	int fd;
-
-	if (recvmsg(from, &m, 0) != 1 || !CMSG_FIRSTHDR(&m))
-		return -1;
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(int));
-	return fd;
 }
 
 static int become(uid_t uid, gid_t gid, gid_t group)
