@@ -70,6 +70,13 @@ tomcat_base "$TESTDIR/base" "$port" "$classes"
 sed -i 's|\(<Host [^>]*\)/>|\1><Valve className="org.apache.catalina.valves.AccessLogValve" buffered="false" prefix="access" pattern="%U"/></Host>|' \
 	"$TESTDIR/base/conf/server.xml"
 all_served() { [ "$(served)" = $((before + 50)) ]; }
+# A request is logged behind its answer: the first one's line may come later than it.
+settled() {
+	local n
+	n=$(served)
+	sleep 0.5
+	[ "$n" -ge 1 ] && [ "$(served)" = "$n" ]
+}
 served() { find "$TESTDIR/base/logs" -name 'access*' -exec cat {} + | wc -l; }
 mapfile -t command < <(tomcat_command "$TESTDIR/base" -Xmx256m)
 
@@ -77,6 +84,7 @@ mapfile -t command < <(tomcat_command "$TESTDIR/base" -Xmx256m)
 recorder=$!
 trap 'kill -KILL $recorder $(pgrep -P $recorder) 2>/dev/null || true' EXIT
 tomcat_ready $recorder
+wait_for 20 settled
 before=$(served)
 requests
 wait_for 20 all_served
@@ -94,6 +102,7 @@ tomcat_ready $jvm
 recorder=$!
 attached() { "$JIS" attach -q -o "$TESTDIR/attached" $jvm 2>/dev/null; }
 wait_for 60 attached
+wait_for 20 settled
 before=$(served)
 requests
 wait_for 20 all_served
