@@ -20,16 +20,6 @@ try_raw()
 	shift
 	"$raw" -o "$records.$name" "$@" >"$LAB_OUT/$name" 2>&1 ||
 		fail "recording $name: $(tail -n 25 "$LAB_OUT/$name")"
-	no_kernel_addresses "$records.$name"
-}
-
-# No number in the records is an address of the kernel's: above 2^63, but for the last page, where results below zero
-# are. (jisraw prints what is no mask with its sign.)
-no_kernel_addresses() # FILE
-{
-	[ -s "$1" ] || fail "there is no record in $1"
-	! grep -oE '[a-z_]+=(0xffff[0-9a-f]{12}|-[0-9]{10,})( |$)' "$1" | grep -vE '=0xfffffffffffff[0-9a-f]{3}( |$)' >"$LAB_OUT/addresses" ||
-		fail "addresses of the kernel: $(head -n 3 "$LAB_OUT/addresses")"
 }
 
 # start_raw NAME OPTION...: the same in the background; sets raw_pid
@@ -54,7 +44,6 @@ stop_raw()
 {
 	kill -INT "$2"
 	wait "$2" || fail "recording $1: $(tail -n 25 "$LAB_OUT/$1")"
-	no_kernel_addresses "$records.$1"
 }
 
 # field NAME: an awk function v(name) that gives the value of a field in the current line

@@ -121,22 +121,42 @@ static u64 get64(const uint8_t *p)
 	return v;
 }
 
-static void print_field(const struct field *f, const uint8_t *p)
+/*
+ * No number is an address of the kernel's: these are above all others, with 4 and with 5 levels of
+ * pages; the last page has the results below zero. A mask of CPUs may be anything.
+ */
+static void check_no_address(const struct field *f, u64 v)
+{
+	u64 end = f->type == X64 ? (u64)-4096 : (u64)-999999999;
+
+	if (sizes[f->type] == 8 && v >= 0xffull << 56 && v < end && strcmp(f->name, "cpus") != 0)
+		wrong("an address of the kernel's: %s 0x%llx", f->name, v);
+}
+
+static void print_string(const struct field *f, const uint8_t *p)
 {
 	char buffer[JIS_STRING_MAX];
+
+	snprintf(buffer, sizeof(buffer), "%s", (const char *)p + 4);
+	for (char *c = buffer; *c; c++)
+		if (*c == ' ' || *c == '\n')
+			*c = '_';
+	fprintf(text, " %s=%s", f->name, buffer);
+}
+
+static void decode_field(const struct field *f, const uint8_t *p)
+{
 	u64 v;
 
-	if (!text)
-		return;
 	if (f->type == STR) {
-		snprintf(buffer, sizeof(buffer), "%s", (const char *)p + 4);
-		for (char *c = buffer; *c; c++)
-			if (*c == ' ' || *c == '\n')
-				*c = '_';
-		fprintf(text, " %s=%s", f->name, buffer);
+		if (text)
+			print_string(f, p);
 		return;
 	}
 	v = sizes[f->type] == 8 ? get64(p) : f->type == S32 ? (u64)(int32_t)get32(p) : get32(p);
+	check_no_address(f, v);
+	if (!text)
+		return;
 	if (f->type == X32 || f->type == X64)
 		fprintf(text, " %s=0x%llx", f->name, v);
 	else
@@ -160,7 +180,7 @@ static const uint8_t *decode_payload(uint32_t id, const uint8_t *p, const uint8_
 				return NULL;
 			len += 4;
 		}
-		print_field(f, p);
+		decode_field(f, p);
 		p += f->type == STR ? (int)len : sizes[f->type];
 	}
 	return p;
