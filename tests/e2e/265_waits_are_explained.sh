@@ -24,8 +24,10 @@ check() { # NAME
 	"$JIS" report -q --json "$TESTDIR/$1" >"$TESTDIR/report.json"
 	python3 "$CHECKERS/waits.py" "$TESTDIR/$1.out" "$TESTDIR/dump" --late "$LATE" || fail "$1: the records"
 	python3 "$CHECKERS/reasons.py" "$TESTDIR/$1.out" "$TESTDIR/report.json" || fail "$1: the report"
+	"$JIS" export paraver -q "$TESTDIR/$1" --wakeups all -o "$TESTDIR/$1.prv"
+	python3 "$CHECKERS/wakers.py" "$TESTDIR/$1.out" "$TESTDIR/report.json" "$TESTDIR/$1" || fail "$1: the wakers"
 	python3 "$CHECKERS/kernel_waits.py" "$TESTDIR/$1.out" "$TESTDIR/report.json" --late "$LATE" || fail "$1: the kernel's waits"
-	rm -rf "${TESTDIR:?}/$1"
+	rm -rf "${TESTDIR:?}/$1" "$TESTDIR/$1".{prv,pcf,row}
 }
 
 n=0

@@ -73,6 +73,7 @@ make_job()	# TEST...
 	printf '%s ' "JIS_TEST_NO_SKIP=${JIS_TEST_NO_SKIP:-0}" "LAB_SLOW=$slow" \
 		${STRESS_SECONDS:+"STRESS_SECONDS=$STRESS_SECONDS"} ${STRESS_EVENTS:+"STRESS_EVENTS=$STRESS_EVENTS"} \
 		${STRESS_ROUND:+"STRESS_ROUND=$STRESS_ROUND"} ${E2E:+"E2E=$E2E"} \
+		${ALL_JDKS:+"ALL_JDKS=$ALL_JDKS"} \
 		exec tests/driver.sh "$@" >"$job/run.sh"
 }
 

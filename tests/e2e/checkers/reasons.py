@@ -10,7 +10,7 @@ first; less, too, if it was asleep for less by the kernel's books; where the ker
 not known may be of it); the waits on the program's own classes are counted exactly, and its first owner and waker are
 those that the program had hold and release it; no order of records was impossible and nothing contradicted itself.
 Where no switch was hidden, that time is also what the thread read in the kernel's books ("asleep=LEAST,MOST"): what it
-spun for is not part of it.
+spun for is not part of it. A virtual thread's waits and pinned time are those that it saw itself.
 """
 import collections
 import json
@@ -31,7 +31,7 @@ def expectations(path):
     with open(path) as f:
         for line in f:
             words = line.split()
-            if words and words[0] == "EXPECT" and words[1] in REASON:
+            if words and words[0] == "EXPECT" and (words[1] in REASON or words[1] == "pinned"):
                 yield words[1], dict(w.split("=", 1) for w in words[2:])
 
 
@@ -55,6 +55,24 @@ def check_threads(expected, report):
         hidden = t["reasons"].get("not known", {"time": 0})["time"] if hides else 0
         if time + hidden < least:
             complain(f"{t['name']}: {REASON[kind]} {time} ns, at least {least:.0f} expected: {t['reasons']}")
+
+
+def check_virtual(expected, report):
+    """A virtual thread waits as long as it was made to, and not longer than it saw; pinned for as much of it as was meant."""
+    threads = {t["java_tid"]: t for t in report["virtual_threads"]["threads"]}
+    for kind, e in expected:
+        t = threads.get(int(e["java_tid"]))
+        if not t or kind not in (*REASON, "pinned"):
+            continue
+        least, took = int(e["count"]) * int(e["ns"]), int(e["took"])
+        slack = max(int(e["count"]) * 2e6, 0.02 * least)
+        if kind == "pinned":
+            if not least - slack <= t["pinned"] <= (took if least else slack):
+                complain(f"{t['name']}: pinned for {t['pinned']} ns, at least {least} expected: {t}")
+        elif not least - slack <= t["waiting"] <= 1.001 * took + 100000:
+            complain(f"{t['name']}: {kind} {t['waiting']} ns, {least} to {took} expected: {t}")
+        elif t["waiting"] + t["to_mount"] + t["running"] + t["ready"] + t["unknown"] < took:
+            complain(f"{t['name']}: alive for {took} ns at least: {t}")
 
 
 def check_asleep(expected, report):
@@ -115,6 +133,8 @@ def main():
         report = json.load(f)
     if len(expected) < 10:
         complain(f"only {len(expected)} expectations")
+    check_virtual(expected, report)
+    expected = [(kind, e) for kind, e in expected if kind in REASON]
     check_threads(expected, report)
     check_asleep(expected, report)
     check_locks(expected, report)

@@ -16,7 +16,7 @@ import java.util.function.IntConsumer;
  *
  * <p>Arguments: COUNT MILLISECONDS [KIND...]. Output: lines "EXPECT kind key=value...", java_tid the
  * subject's, class and hash the object's, owner the Java thread that holds it, ns how long each wait
- * lasts at least, took how long the subject found all of them to last, with what it did around them; asleep for
+ * lasts at least, waker who ends it (the last of a wait's sleeps), took how long the subject found all of them to last, with what it did around them; asleep for
  * how long of that the kernel's own books have it without a CPU and not waiting for one, at least and at most.
  */
 public final class Waits {
@@ -54,6 +54,15 @@ public final class Waits {
 	private void expect(String kind, String rest) {
 		System.out.println("EXPECT " + kind + " java_tid=" + id(subject) + " count=" + count + rest + " took=" + took
 			+ " asleep=" + leastAsleep + "," + mostAsleep);
+	}
+
+	/** What it waited for, and who ended each of the waits: Java threads by number, or a timer. */
+	private void expectWait(String kind, String waker, String rest) {
+		expect(kind, rest + " ns=" + ns() + " waker=" + waker);
+	}
+
+	private static String here() {
+		return Long.toString(id(Thread.currentThread()));
 	}
 
 	/** Starts the subject, which does its part of each turn when it has been asked to. */
@@ -137,7 +146,7 @@ public final class Waits {
 			untilAnswered(i);
 		}
 		end();
-		expect("monitor", object(thing) + " owner=" + id(Thread.currentThread()) + " ns=" + ns());
+		expectWait("monitor", here(), object(thing) + " owner=" + here());
 	}
 
 	/** Each time another object, that nobody ever fought for or asked the hash of. */
@@ -160,7 +169,7 @@ public final class Waits {
 			untilAnswered(i);
 		}
 		end();
-		expect("monitor", " class=" + Thing.class.getName() + " owner=" + id(Thread.currentThread()) + " ns=" + ns());
+		expectWait("monitor", here(), " class=" + Thing.class.getName() + " owner=" + here());
 	}
 
 	private void timedWait() throws InterruptedException {
@@ -176,7 +185,7 @@ public final class Waits {
 		});
 		ask(count);
 		end();
-		expect("wait", object(thing) + " timeout=" + ns() + " timed_out=1 ns=" + ns());
+		expectWait("wait", "timer", object(thing) + " timeout=" + ns() + " timed_out=1");
 	}
 
 	private void notifiedWait() throws InterruptedException {
@@ -200,7 +209,7 @@ public final class Waits {
 			untilAnswered(i);
 		}
 		end();
-		expect("wait", object(thing) + " timeout=-1 timed_out=0 ns=" + ns());
+		expectWait("wait", here(), object(thing) + " timeout=-1 timed_out=0");
 	}
 
 	private void park(String name, Object blocker, String timeout, IntConsumer how) throws InterruptedException {
@@ -213,8 +222,8 @@ public final class Waits {
 			untilAnswered(i);
 		}
 		end();
-		expect("park", (blocker == null ? " class= hash=0" : object(blocker)) + " owner=0 timeout=" + timeout + " ns=" + ns());
-		expect("unpark", " by=" + id(Thread.currentThread()));
+		expectWait("park", here(), (blocker == null ? " class= hash=0" : object(blocker)) + " owner=0 timeout=" + timeout);
+		expect("unpark", " by=" + here());
 	}
 
 	private void parks() throws InterruptedException {
@@ -227,7 +236,7 @@ public final class Waits {
 		begin("parkOver", i -> LockSupport.parkNanos(blocker, ns()));
 		ask(count);
 		end();
-		expect("park", object(blocker) + " owner=0 timeout=" + ns() + " ns=" + ns());
+		expectWait("park", "timer", object(blocker) + " owner=0 timeout=" + ns());
 	}
 
 	/** The part of a lock that is the blocker. Needs --add-opens java.base/java.util.concurrent.locks=ALL-UNNAMED. */
@@ -252,7 +261,7 @@ public final class Waits {
 			untilAnswered(i);
 		}
 		end();
-		expect("park", object(sync(lock)) + " owner=" + id(Thread.currentThread()) + " timeout=-1 ns=" + ns());
+		expectWait("park", here(), object(sync(lock)) + " owner=" + here() + " timeout=-1");
 	}
 
 	private void readLock() throws Exception {
@@ -270,7 +279,7 @@ public final class Waits {
 			untilAnswered(i);
 		}
 		end();
-		expect("park", object(sync(lock)) + " owner=" + id(Thread.currentThread()) + " timeout=-1 ns=" + ns());
+		expectWait("park", here(), object(sync(lock)) + " owner=" + here() + " timeout=-1");
 	}
 
 	private void condition() throws InterruptedException {
@@ -293,7 +302,7 @@ public final class Waits {
 			untilAnswered(i);
 		}
 		end();
-		expect("park", object(condition) + " owner=0 timeout=-1 ns=" + ns());
+		expectWait("park", here(), object(condition) + " owner=0 timeout=-1");
 	}
 
 	private void future() throws InterruptedException {
@@ -318,7 +327,7 @@ public final class Waits {
 			untilAnswered(i);
 		}
 		end();
-		expect("park", " class=java.util.concurrent.FutureTask owner=" + id(Thread.currentThread()) + " timeout=-1 ns=" + ns());
+		expectWait("park", here(), " class=java.util.concurrent.FutureTask owner=" + here() + " timeout=-1");
 	}
 
 	private void sleep() throws InterruptedException {
@@ -331,7 +340,7 @@ public final class Waits {
 		});
 		ask(count);
 		end();
-		expect("sleep", " timeout=" + ns() + " ns=" + ns());
+		expectWait("sleep", "timer", " timeout=" + ns());
 	}
 
 	private void interruptedSleep() throws InterruptedException {
@@ -351,7 +360,7 @@ public final class Waits {
 			untilAnswered(i);
 		}
 		end();
-		expect("sleep", " timeout=3600000000000 ns=" + ns());
+		expectWait("sleep", here(), " timeout=3600000000000");
 	}
 
 	private void joins() throws InterruptedException {
@@ -377,7 +386,7 @@ public final class Waits {
 		for (Thread thread : joined) {
 			ids.append(ids.length() == 0 ? "" : ",").append(id(thread));
 		}
-		expect("join", " targets=" + ids + " timeout=-1 ns=" + ns());
+		expectWait("join", ids.toString(), " targets=" + ids + " timeout=-1");
 	}
 
 	private void starts() throws InterruptedException {

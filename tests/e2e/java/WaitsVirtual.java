@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 
 import java.lang.reflect.Method;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.util.concurrent.locks.LockSupport;
 
 /**
  * Waits of virtual threads, a known number of times; needs JDK 21 and is compiled for 17, so what is
- * new is called by reflection. Output as that of Waits; mounts how often it gets a carrier.
+ * new is called by reflection. Output as that of Waits; mounts how often it gets a carrier; pinned how long, at least, it
+ * waits each time on a carrier that it keeps.
  *
  * <p>Arguments: COUNT MILLISECONDS.
  */
@@ -105,8 +108,9 @@ public final class WaitsVirtual {
 			}
 		}
 		t.join();
-		expect("park", t, object(blocker) + " owner=0 timeout=-1 ns=" + ns());
-		expect("unpark", t, " by=" + Waits.id(Thread.currentThread()));
+		String here = Long.toString(Waits.id(Thread.currentThread()));
+		expect("park", t, object(blocker) + " owner=0 timeout=-1 ns=" + ns() + " waker=" + here);
+		expect("unpark", t, " by=" + here);
 		expect("vthread", t, " name=parks mounts=" + (count + 1));
 	}
 
@@ -118,7 +122,7 @@ public final class WaitsVirtual {
 		expect("vthread", t, " name= mounts=" + (count + 1));
 	}
 
-	/** With a native frame below, it keeps its carrier: the park is told once all the same. */
+	/** It keeps its carrier before JDK 24, which the monitor does not make it since: the park is told once all the same. */
 	private void pinned() throws Exception {
 		Blocker blocker = new Blocker();
 		Method park = WaitsVirtual.class.getDeclaredMethod("parkOnce", Blocker.class, long.class);
@@ -129,6 +133,21 @@ public final class WaitsVirtual {
 		});
 		t.join();
 		expect("park", t, object(blocker) + " owner=0 timeout=" + ns() + " ns=" + ns());
+		expect("pinned", t, " ns=" + (Runtime.version().feature() < 24 ? ns() : 0));
+	}
+
+	/** With a frame of the VM's below, it keeps its carrier on each JDK. */
+	private void pinnedByVm() throws Exception {
+		System.setProperty("pinned.ms", Integer.toString(ms));
+		URL[] here = {WaitsVirtual.class.getProtectionDomain().getCodeSource().getLocation()};
+		Thread t = subject("pinnedByVm", i -> {
+			try (URLClassLoader loader = new URLClassLoader(here, null)) {
+				Class.forName("PinnedPark", true, loader);
+			}
+		});
+		t.join();
+		expect("park", t, " class= hash=0 owner=0 timeout=" + ns() + " ns=" + ns());
+		expect("pinned", t, " ns=" + ns());
 	}
 
 	private static void parkOnce(Blocker blocker, long ns) {
@@ -233,6 +252,7 @@ public final class WaitsVirtual {
 		waits.park();
 		waits.parkNanos();
 		waits.pinned();
+		waits.pinnedByVm();
 		waits.monitor();
 		waits.objectWait();
 		waits.joins();

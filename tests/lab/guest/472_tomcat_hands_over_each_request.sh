@@ -1,9 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # With jis.ko: Tomcat's threads have their names, its connections are the client's, by port, its hand-overs the access log's requests;
-# of what its workers wait for inside of requests at least 99 % has a reason.
+# of what its workers wait for inside of requests at least 99 % has a reason. Started with JDK 17, attached to 25; ALL_JDKS=1: each
+# of the suite, both ways.
 # lab-timeout: 900
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"
 load_module
-e2e 275_tomcat_hands_over_each_request BACKEND=kmod
+jdks=(/usr/lib/jvm/java-[0-9][0-9]-openjdk-amd64) hows=(started attached)
+if [ -z "${ALL_JDKS:-}" ]; then
+	jdks=("${jdks[-1]}") hows=(started)
+	[[ ${jdks[0]} != *-25-* ]] || hows=(attached)
+fi
+for JAVA_HOME in "${jdks[@]}"; do
+	export JAVA_HOME
+	for how in "${hows[@]}"; do
+		e2e 275_tomcat_hands_over_each_request BACKEND=kmod HOW="$how" || fail "${JAVA_HOME##*/}, $how"
+		rm -rf "${LAB_TMP:?}"/*
+		ok "${JAVA_HOME##*/}, $how"
+	done
+done
