@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What recording costs a Tomcat: CPU time of its JVM per request under wrk, of its example servlet, without a
-# recording, with the kernel's side alone (--no-agent), and with the agent too. Rounds of the three in changing order
+# What recording costs a Tomcat: CPU time of its JVM per request under wrk, of its example servlets and JSPs in turn (or
+# of PAGES, below /examples), in eight sessions, without a recording, with the kernel's side alone (--no-agent), and with
+# the agent too. Rounds of the three in changing order
 # in one JVM, each after some seconds for the JIT compiler to settle; differences are taken within a round.
-# Usage: tests/bench/agent_cost.sh BUILD [ROUNDS [SECONDS]]; JAVA, RECORD_OPTIONS (--syscalls net,io).
+# Usage: tests/bench/agent_cost.sh BUILD [ROUNDS [SECONDS]]; JAVA, RECORD_OPTIONS (--syscalls net,io), WARM (seconds
+# before the first round). In instructions of a guest, by the module: tests/lab/run.sh trixie i297, with ICOUNT=1 SMP=1.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . scripts/demo/lib.sh
@@ -29,14 +31,33 @@ mapfile -t command < <(tomcat_command "$dir/base" -Xmx512m)
 server=$!
 tomcat_wait "$port" $server 200 || { tail "$dir/tomcat.log"; exit 1; }
 
+servlets=(HelloWorldExample RequestInfoExample RequestHeaderExample RequestParamExample CookieExample SessionExample)
+jsps=(dates/date snp/snoop jsp2/el/basic-arithmetic num/numguess jsp2/tagfiles/hello forward/forward jsp2/simpletag/hello
+	sessions/carts)
+read -ra pages <<<"${PAGES:-${servlets[*]/#/servlets/servlet/} $(printf 'jsp/%s.jsp ' "${jsps[@]}")}"
+{
+	echo 'local pages = {'
+	printf '"/examples/%s",\n' "${pages[@]}"
+	echo '}; local sessions = {'
+	for _ in 1 2 3 4 5 6 7 8; do
+		curl -fsS -o /dev/null -D - "http://127.0.0.1:$port/examples/servlets/servlet/SessionExample" |
+			sed -n 's/^Set-Cookie: \(JSESSIONID=[0-9A-F.]*\);.*/"\1",/p'
+	done
+	echo '}; local n = 0'
+	echo 'request = function() n = n + 1; return wrk.format("GET", pages[n % #pages + 1], {Cookie = sessions[n % #sessions + 1]}) end'
+} >"$dir/pages.lua"
+for page in "${pages[@]}"; do
+	curl -fsS -o /dev/null "http://127.0.0.1:$port/examples/$page" || { echo "no $page" >&2; exit 1; }
+done
+
 # Prints the requests made.
 load() { # SECONDS
-	wrk -t1 -c8 -d"$1s" "http://127.0.0.1:$port/examples/servlets/servlet/HelloWorldExample" |
+	wrk -t1 -c8 -d"$1s" -s "$dir/pages.lua" "http://127.0.0.1:$port" |
 		awk '/requests in/ { print $1 } /Non-2xx|Socket errors/ { exit 1 }'
 }
 
-# CPU time of the JVM in microseconds: of those of its threads that live, and of those that have ended.
-cpu() { awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print ($12 + $13) * 1e6 / hz }' "/proc/$server/stat"; }
+# CPU time of the JVM in microseconds: its own clock (clock_getcpuclockid), of threads that live and that have ended.
+cpu() { python3 -c "import time; print(time.clock_gettime_ns((~$server << 3) | 2) / 1000)"; }
 
 measure() { # ARM
 	local before after n warm
@@ -72,7 +93,7 @@ print(kernel, java)
 PY
 }
 
-load 20 >/dev/null
+load "${WARM:-20}" >/dev/null
 arms=(off kernel agent)
 for ((i = 0; i < rounds; i++)); do
 	for ((k = 0; k < 3; k++)); do
@@ -97,7 +118,8 @@ for arm, v in arms.items():
           (arm, st.median(v), len(v), kernel[arm] / requests[arm], java[arm] / requests[arm]))
 def difference(what, a, b):
     d = [(x - y) / off * 100 for x, y in zip(arms[a], arms[b])]
-    half = 1.7 * st.stdev(d) / len(d) ** 0.5 # one-sided 95 %, 30 rounds
+    free = len(d) - 1
+    half = (1.645 + 1.5 / free + 1.8 / free**2) * st.stdev(d) / len(d) ** 0.5 # Student's t, one-sided 95 %
     print("%s: median %.2f %%, mean %.2f %%, upper 95 %% bound %.2f %%" % (what, st.median(d), st.mean(d), st.mean(d) + half))
     return st.median(d) * off / 100
 difference("the agent", "agent", "kernel")

@@ -57,7 +57,7 @@ for home in /usr/lib/jvm/java-*-openjdk-amd64; do
 		"$JIS" report --json "$name" >"$name.json" || fail "$name: report"
 		"$JIS" export paraver "$name" -q -o "$name.prv" || fail "$name: export"
 		python3 - "$name" "$times" "$us" <<'PY' || fail "$name: not as cpu.stat has it"
-import json, re, sys
+import json, os, re, sys
 name, times, us = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 told = dict(w.split("=") for w in re.search("SPUN (.*)", open(name + ".out").read()).group(1).split())
 report = json.load(open(name + ".json"))
@@ -66,12 +66,14 @@ t = next(t for t in report["threads"] if t.get("java_tid") == int(told["java_tid
 throttled = [l.split(":") for l in open(name + ".prv") if l.startswith("1:") and l.rstrip().endswith(":37")]
 rows = {l[4] + ":" + l[3] for l in throttled}
 shown = sum(int(l[6]) - int(l[5]) for l in throttled)
-# What lies between the two: the thread may be thrown off its CPU and be ready on without a gap, and so be shown in one.
 print("throttled: cpu.stat %d times %d us; report %d us; Paraver %d times %d us; the program: %s" %
       (times, us, t["throttled"] / 1000, len(throttled), shown / 1000, told))
+# Of a CPU the module knows from the thread's first turn there on: one that ends before that is not told (456).
+missing = times - len(throttled)
+assert times >= 20 and 0 <= missing < os.cpu_count() and len(rows) == 1
 slack = max(2000, us / 50)
-assert times >= 20 and len(throttled) == times and len(rows) == 1
-assert abs(t["throttled"] / 1000 - us) <= slack and abs(shown / 1000 - us) <= slack
+for told_us in t["throttled"] / 1000, shown / 1000:
+    assert us - slack - missing * 80000 <= told_us <= us + slack
 assert sum(p["throttled"] for p in report["threads"]) == t["throttled"]
 # of its time in there, by its own books, the quota kept it from the CPU but for what it had and what others took
 assert t["throttled"] <= int(told["wall"]) - int(told["cpu"]) + 1000000 and t["throttled"] <= t["states"]["ready"]
