@@ -232,9 +232,10 @@ e2e: all tests demo-classes
 check-jni: all tests demo-classes
 	$(Q)tests/run.sh check-jni $(BUILD)
 
-# The jars of other languages, whole, and programs in all of them: takes long.
+# More modules of other JDKs, the jars of other languages, whole, and programs in all of them: takes long.
 languages: all tests
 	$(Q)scripts/setup.sh languages
+	$(Q)JIS_TEST_LANGUAGES=all JIS_TEST_LIMIT=3600 tests/run.sh e2e $(BUILD) 201
 	$(Q)JIS_TEST_LANGUAGES=all JIS_TEST_LIMIT=3600 tests/run.sh e2e $(BUILD) 202
 	$(Q)JIS_TEST_LANGUAGES=all JIS_TEST_LIMIT=3600 tests/run.sh e2e $(BUILD) 294
 

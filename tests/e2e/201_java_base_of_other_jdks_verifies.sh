@@ -7,6 +7,8 @@ cd "$TESTDIR"
 homes=$(other_jdks)
 [ -n "$homes" ] || skip "there is no other JDK"
 verify_prepare
+modules=(java.base java.rmi)
+[ "${JIS_TEST_LANGUAGES:-}" != all ] || modules+=(java.desktop java.xml jdk.compiler)
 for home in $homes; do
-	verify_modules "$home" entry,exit,monitors,intrinsics java.base java.rmi
+	verify_modules "$home" entry,exit,monitors,intrinsics "${modules[@]}"
 done

@@ -18,7 +18,8 @@ import java.util.stream.Collectors;
  * Gives the JVM rewritten classes of the JDK from a directory, also for those already loaded, then makes
  * it link, and so verify, all of them. As -javaagent with the directory as its argument, and as program
  * with the names of modules.
- * Prints each VerifyError or ClassFormatError, then "retransformed N served N linked N failed N".
+ * Prints each VerifyError or ClassFormatError, then "retransformed N served N linked N failed N fired N", the
+ * last how often probes of theirs were called.
  */
 public class AgentVerifyAll implements ClassFileTransformer {
 	private static final Map<String, byte[]> REWRITTEN = new HashMap<>();
@@ -92,11 +93,12 @@ public class AgentVerifyAll implements ClassFileTransformer {
 		return linked;
 	}
 
-	public static void main(String[] modules) throws IOException {
+	public static void main(String[] modules) throws IOException, ReflectiveOperationException {
 		int linked = 0;
 		for (String module : modules) {
 			linked += linkAll(module);
 		}
-		System.out.println("retransformed " + retransformed + " served " + served + " linked " + linked + " failed " + failed);
+		System.out.println("retransformed " + retransformed + " served " + served + " linked " + linked + " failed " + failed
+			+ " fired " + Class.forName("java.lang.JProbe$").getField("calls").getLong(null));
 	}
 }
