@@ -6,6 +6,7 @@
 #   make demo       record a Tomcat under load; trace and Paraver files in build/demo/
 #   make check      unit and host end-to-end tests                 make lab    guest kernel tests
 #   make test       setup + check + lab                            make bench  measurements
+#   make soak       half an hour of a server whose methods are switched and whose application is deployed anew
 #   make languages  classes and programs of Clojure, Groovy, JRuby, Kotlin and Scala
 #   make check-jni  the end-to-end tests with -Xcheck:jni in each JVM (a few of them are in make test)
 #   make kmod-check  the module under sparse and checkpatch --strict (in make check too)
@@ -90,7 +91,7 @@ JTA := $(BUILD)/libjista.a
 JAR := $(BUILD)/jis-markers.jar
 
 .PHONY: all tools tests demo-classes setup demo test check lab lab-demo lab-debug bench lab-bench install \
-	uninstall fmt fmt-check lint clean kmod kmod-lab kmod-check lab-java matrix unit e2e check-jni languages
+	uninstall fmt fmt-check lint clean kmod kmod-lab kmod-check lab-java matrix unit e2e check-jni languages soak
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -239,6 +240,10 @@ languages: all tests
 	$(Q)JIS_TEST_LANGUAGES=all JIS_TEST_LIMIT=3600 tests/run.sh e2e $(BUILD) 202
 	$(Q)JIS_TEST_LANGUAGES=all JIS_TEST_LIMIT=3600 tests/run.sh e2e $(BUILD) 294
 
+# Half an hour of a server whose methods are switched, and whose application is deployed anew, all the time.
+soak: all tests demo-classes
+	$(Q)SOAK_SECONDS=1800 SOAK_LOG=$(BUILD)/soak.log JIS_TEST_LIMIT=3600 tests/run.sh e2e $(BUILD) 338
+
 check: all tests demo-classes
 	$(Q)tests/run.sh check $(BUILD)
 
@@ -252,7 +257,12 @@ test:
 
 bench: all tests demo-classes
 	$(Q)tests/bench/run.sh $(BUILD)
+	$(Q)tests/bench/tree.sh $(BUILD)
+	$(Q)tests/bench/javiz.sh $(BUILD)
+	$(Q)tests/bench/calls.sh $(BUILD)
+	$(Q)tests/bench/rmi_cost.sh $(BUILD)
 	$(Q)tests/bench/agent_cost.sh $(BUILD)
+	$(Q)tests/bench/methods_cost.sh $(BUILD)
 
 lab-bench:
 	$(Q)tests/bench/lab.sh
