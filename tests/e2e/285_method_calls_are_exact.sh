@@ -13,7 +13,7 @@ jni=1 barrier=2 critical=3 patch=4
 [ "$(uname -m)" = x86_64 ] || patch=$jni
 
 run() { # NAME WAY OPTIONS ROUNDS KIND JAVA [OPTION]...
-	local name=$1 way=$2 options=$3 rounds=$4 kind=$5
+	local name=$1 way=$2 options=$3 rounds=$4 kind=$5 moves=
 	shift 5
 	# shellcheck disable=SC2086 # several options, or none
 	"${RECORD[@]}" -q --pool 64M --methods-budget 0 --methods 'Calls*,!Calls$Own,!CallsTold,CallsTold$Napper,!**.overflow' \
@@ -23,7 +23,8 @@ run() { # NAME WAY OPTIONS ROUNDS KIND JAVA [OPTION]...
 	"$JIS" dump "$TESTDIR/$name" >"$TESTDIR/$name.dump"
 	echo "$name: $(grep -o 'method_probe {[^}]*}' "$TESTDIR/$name.dump")"
 	grep -q "method_probe { way = $way," "$TESTDIR/$name.dump" || fail "$name: not by way $way"
-	python3 "$CHECKERS/methods.py" "$TESTDIR/$name.out" "$TESTDIR/$name.dump" || fail "$name"
+	[ "$kind" != virtual ] || moves=--moves
+	python3 "$CHECKERS/methods.py" "$TESTDIR/$name.out" "$TESTDIR/$name.dump" ${moves:+"$moves"} || fail "$name"
 	rm -rf "${TESTDIR:?}/$name" "$TESTDIR/$name.dump"
 }
 
@@ -36,5 +37,5 @@ while read -r version java; do
 	run "jdk$version-c1-jni" $jni --jni-probes 10 platform "$java" "${c1[@]}"
 	run "jdk$version-c1-patch" $patch "" 10 platform "$java" "${c1[@]}" -XX:+UseParallelGC
 	run "jdk$version-c2" $patch "" 40 platform "$java" -XX:-TieredCompilation -XX:CompileThreshold=100 -Xbatch
-	[ "$version" = 17 ] || run "jdk$version-virtual" $patch "" 20 virtual "$java"
+	[ "$version" = 17 ] || run "jdk$version-virtual" $patch "" 20 virtual "$java" -Djdk.virtualThreadScheduler.parallelism=3
 done < <(jdks)

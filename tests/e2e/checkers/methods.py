@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Holds what a program says of its calls against what a recording tells of them.
 
-Usage: methods.py OUTPUT DUMP [--only REGEX]. OUTPUT has lines "CALLS class method descriptor number" and "LOST
+Usage: methods.py OUTPUT DUMP [--only REGEX] [--moves]. OUTPUT has lines "CALLS class method descriptor number" and "LOST
 number"; DUMP is that of jis dump. Each call must be there once, on its thread, inside of its caller, with its exit,
 save those of constructors whose super() threw. --only: of the methods that match it, none else being there.
+Methods of known recursion are as often in each of their frames. --moves: some calls end on another carrier's stream.
 """
 import re
 import sys
@@ -41,8 +42,8 @@ def main():
     entered, left, unwound, lost = Counter(), Counter(), Counter(), Counter()
     carried = {}  # stream: virtual thread on it
     stacks = defaultdict(list)
+    depths = defaultdict(Counter)  # method: how often inside of so many calls of itself
     moved = set()
-    began = {}
     for stream, name, f in events(sys.argv[2]):
         if name == "string_def":
             names[f["id"]] = f["text"]
@@ -66,6 +67,7 @@ def main():
                 continue
             entered[methods[f["method"]]] += 1
             thread = carried.get(stream, stream)
+            depths[methods[f["method"]]][sum(m == f["method"] for m, _ in stacks[thread])] += 1
             stacks[thread].append((f["method"], stream))
         elif name == "method_exit":
             number, thread = f["method"] & ~UNWOUND, carried.get(stream, stream)
@@ -114,6 +116,11 @@ def main():
         fail(f"{unwound[down]} of {entered[down]} exits of {down} by exception")
     if unwound["Calls fib (I)I"]:
         fail("fib ends by an exception")
+    for key, frames in ("CallsTold$Napper nap (I)I", 6), (down, 11):
+        if depths[key] and depths[key] != Counter({k: entered[key] // frames for k in range(frames)}):
+            fail(f"{key} calls itself in {frames} frames: {depths[key]}")
+    if "--moves" in sys.argv and not moved:
+        fail("no call goes on on another carrier")
     if not told or not entered:
         fail("nothing is told")
     print(f"methods {len(entered)} calls {sum(entered.values())} unwound {sum(unwound.values())} "
