@@ -13,8 +13,10 @@ set -euo pipefail
 lab_suite kasan
 lab_as_root "$0" "$@"
 bar=90
-# What runs when the device is opened, called, mapped and closed; the probes are tested by what they record.
-control=(main ioctl session reader targets filter pool rights ring dump cgroups threads)
+# What runs when the device is opened, called, mapped and closed; the probes are tested by what they record. FILE:FUNCTION:
+# of files that have probes too, from that function on.
+control=(main ioctl session reader targets filter pool rights ring dump cgroups threads singles
+	syscalls:desc_valid families:family_known sources:jis_sources_find throttle:throttle_register probes:jis_probes_look)
 
 extra=$(mktemp -d)
 trap 'rm -rf "$extra"' EXIT
@@ -41,19 +43,23 @@ chroot "$root" /bin/bash -c 'cd /src/jis/build/gcov && gcov -m ./*.gcda' >"$work
 	die "gcov: $(tail -n 5 "$work/said")"
 cp "$work"/*.c.gcov "$counts/"
 
-# lines FILE: hit, and all there are
+# lines FILE[:FUNCTION]: hit, and all there are
 lines()
 {
-	awk -F: '{ gsub(/ /, "", $1) }
-		$2 + 0 > 0 && $1 != "-" { all++; hit += $1 !~ /^[#=]/ }
-		END { print hit + 0, all + 0 }' "$work/$1.c.gcov"
+	awk -F: -v from="${1#*:}" -v whole="$([[ $1 = *:* ]] || echo 1)" '
+		BEGIN { on = whole }
+		# the function itself: its name at the left, before its parameters
+		!on && $3 ~ "^[a-z].*[ *]" from "\\(" && $0 !~ /;$/ { on = 1 }
+		{ gsub(/ /, "", $1) }
+		on && $2 + 0 > 0 && $1 != "-" { all++; hit += $1 !~ /^[#=]/ }
+		END { print hit + 0, all + 0 }' "$work/${1%%:*}.c.gcov"
 }
 
 hits=0 all=0
 for file in "${control[@]}"; do
 	read -r hit n < <(lines "$file")
 	[ "$n" -gt 0 ] || die "no lines of $file.c were counted"
-	printf '%-12s %4d of %4d lines, %5.1f %%\n' "$file.c" "$hit" "$n" "$(awk -v a="$hit" -v b="$n" 'BEGIN { print 100 * a / b }')"
+	printf '%-12s %4d of %4d lines, %5.1f %%\n' "${file%%:*}.c" "$hit" "$n" "$(awk -v a="$hit" -v b="$n" 'BEGIN { print 100 * a / b }')"
 	hits=$((hits + hit)) all=$((all + n))
 done
 printf '%-12s %4d of %4d lines, %5.1f %%\n' "together" $hits $all "$(awk -v a=$hits -v b=$all 'BEGIN { print 100 * a / b }')"
