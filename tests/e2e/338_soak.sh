@@ -88,7 +88,7 @@ for i, name in enumerate(names):
     middle, last = (statistics.median(v[third:2 * third] or v), statistics.median(v[2 * third:]))
     print(f"{name}: first {v[0]}, median of the middle third {middle}, of the last {last}, most {max(v)}")
     # A JIT compiler goes on for a while: by how much is known after some rounds only.
-    if len(rows) >= 60 and last > middle * 1.02 + 512:
+    if len(rows) >= 24 and last > middle * 1.02 + 512:
         wrong += 1
         print(f"{name} grows")
 print(f"{len(rows)} rounds")
