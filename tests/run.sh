@@ -79,16 +79,17 @@ run_unit() {
 	done
 }
 
-# Those that only rewrite classes neither record nor take times: they run beside the others, in a lane of their own.
+# Those that only rewrite classes, or say so, neither record nor take times: they run beside the others, in a lane of their own.
+is_beside() { grep -qE '/lib_classes\.sh"|^# Runs beside others\.' "$1"; }
 run_e2e() { # [beside]: those
 	local t name out=$logs/e2e-beside.log lane=""
 	spare=1
 	for t in tests/e2e/[0-9]*.sh; do
 		name=e2e/$(basename "$t" .sh)
-		if grep -q '/lib_classes.sh"' "$t" && [ "${1:-}" != beside ]; then
+		if is_beside "$t" && [ "${1:-}" != beside ]; then
 			case $name in *"$pattern"*) ;; *) continue ;; esac
 			[ -n "$lane" ] || { tests/run.sh e2e-beside "$BUILD" "$pattern" >"$out" 2>&1 & lane=$!; }
-		elif grep -q '/lib_classes.sh"' "$t" || [ "${1:-}" != beside ]; then
+		elif is_beside "$t" || [ "${1:-}" != beside ]; then
 			run_one "$name" "${JIS_TEST_LIMIT:-300}" bash "$t"
 		fi
 	done

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The agent built with AddressSanitizer in a JVM: no report, the records are right.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 
 unset MAKEFLAGS MAKELEVEL MFLAGS

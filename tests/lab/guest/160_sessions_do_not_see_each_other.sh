@@ -3,6 +3,7 @@
 #
 # Eight sessions at once, each with other targets, and with clocks, system calls, families and buffers of its own: each
 # has all of its own and nothing of the others', and a ninth, which records everybody and is killed, does not disturb them.
+# lab-suite: bookworm
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

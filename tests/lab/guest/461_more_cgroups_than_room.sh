@@ -4,7 +4,7 @@
 # Cgroups whose threads have run on more CPUs, in all, than there is room to note: how often there was none is counted,
 # and jis info says so; of those that found room everything is told. With fewer nothing is refused.
 # lab-timeout: 600
-# lab-suite: bookworm
+# lab-suite: trixie
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

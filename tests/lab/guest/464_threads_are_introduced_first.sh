@@ -3,6 +3,7 @@
 #
 # No record of any kind names a thread before another says who that is: with all families, system calls and all
 # switches, for processes, cgroups and everything as targets.
+# lab-suite: trixie
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

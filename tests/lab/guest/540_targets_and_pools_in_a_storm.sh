@@ -3,6 +3,7 @@
 #
 # Targets of all kinds and pools come and go by the thousand, in sessions that end under them, while the
 # threads they are about sleep, fork, execute and move: nothing breaks, and nothing is left.
+# lab-suite: bookworm
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # With jis.ko, whose rings are overwritten: names of foreign threads and of descriptors are in snapshots.
 # lab-timeout: 600
+# lab-suite: bookworm
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"
 load_module
