@@ -242,7 +242,7 @@ languages: all tests
 
 # Half an hour of a server whose methods are switched, and whose application is deployed anew, all the time.
 soak: all tests demo-classes
-	$(Q)SOAK_SECONDS=1800 SOAK_LOG=$(BUILD)/soak.log JIS_TEST_LIMIT=3600 tests/run.sh e2e $(BUILD) 338
+	$(Q)SOAK_SECONDS=1800 SOAK_LOG=$(abspath $(BUILD))/soak.log JIS_TEST_LIMIT=3600 JIS_TEST_ONCE=1 tests/run.sh e2e $(BUILD) 338
 
 check: all tests demo-classes
 	$(Q)tests/run.sh check $(BUILD)
@@ -258,6 +258,7 @@ test:
 bench: all tests demo-classes
 	$(Q)tests/bench/run.sh $(BUILD)
 	$(Q)tests/bench/tree.sh $(BUILD)
+	$(Q)tests/bench/hosts.sh $(BUILD)
 	$(Q)tests/bench/javiz.sh $(BUILD)
 	$(Q)tests/bench/calls.sh $(BUILD)
 	$(Q)tests/bench/rmi_cost.sh $(BUILD)

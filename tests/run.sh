@@ -5,7 +5,7 @@
 # check-jni runs the end-to-end tests that start JVMs with -Xcheck:jni in each (tests/e2e/lib_check_jni.sh).
 # A test exits 0 (pass), 77 (skip) or anything else (fail); with JIS_TEST_NO_SKIP=1 a skip is a failure.
 # An e2e test that fails is tried again, alone, after the others, if no more than six of them failed: a host's own load
-# delays what a test waits for, and its kernel may hide events. So is a guest test, in a boot of its own, unless the kernel
+# delays what a test waits for, and its kernel may hide events (JIS_TEST_ONCE=1: none is tried again). So is a guest test, in a boot of its own, unless the kernel
 # complained or something was left behind. Both are told: TWICE, and at the end which tests and what they said at first.
 # e2e-beside: those of e2e that may run beside the others, which e2e starts itself.
 # Usage: tests/run.sh unit|e2e|e2e-beside|check-jni|check|lab|all BUILD [PATTERN]
@@ -83,7 +83,7 @@ run_unit() {
 is_beside() { grep -qE '/lib_classes\.sh"|^# Runs beside others\.' "$1"; }
 run_e2e() { # [beside]: those
 	local t name out=$logs/e2e-beside.log lane=""
-	spare=1
+	[ "${JIS_TEST_ONCE:-0}" = 1 ] || spare=1
 	for t in tests/e2e/[0-9]*.sh; do
 		name=e2e/$(basename "$t" .sh)
 		if is_beside "$t" && [ "${1:-}" != beside ]; then

@@ -33,7 +33,7 @@ own_races()
 			next
 		}
 		!inside { print; next }
-		/data-race in ktime_get_(raw|mono|boot|tai)_fast_ns|data-race in capable \/|data-race in [^\/]*\/ capable$|data-race in (debug_check_no_obj_freed|free_obj_work)[^\/]*\/ (debug_check_no_obj_freed|free_obj_work)/ { kernels = 1 }
+		/data-race in ktime_get_(raw|mono|boot|tai|real)_fast_ns|data-race in capable \/|data-race in [^\/]*\/ capable$|data-race in (debug_check_no_obj_freed|free_obj_work)[^\/]*\/ (debug_check_no_obj_freed|free_obj_work)/ { kernels = 1 }
 		/data-race in .*copy_from_user_nofault/ { count = 1 }
 		match($0, /by task [0-9]+/) {
 			task = substr($0, RSTART, RLENGTH)

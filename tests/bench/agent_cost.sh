@@ -3,9 +3,9 @@
 # What recording costs a Tomcat: CPU time of its JVM per request under wrk, of its example servlets and JSPs in turn (or
 # of PAGES, below /examples), in eight sessions, without a recording, with the kernel's side alone (--no-agent), and with
 # the agent too. Rounds of the three in changing order
-# in one JVM, each after some seconds for the JIT compiler to settle; differences are taken within a round.
+# in one JVM, each after twice its seconds for the JIT compiler to settle; differences are taken within a round.
 # Usage: tests/bench/agent_cost.sh BUILD [ROUNDS [SECONDS]]; JAVA, RECORD_OPTIONS (--syscalls net,io), WARM (seconds
-# before the first round). In instructions of a guest, by the module: tests/lab/run.sh trixie i297, with ICOUNT=1 SMP=1.
+# before the first round). A bound needs five rounds.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . scripts/demo/lib.sh
@@ -46,13 +46,14 @@ read -ra pages <<<"${PAGES:-${servlets[*]/#/servlets/servlet/} $(printf 'jsp/%s.
 	echo '}; local n = 0'
 	echo 'request = function() n = n + 1; return wrk.format("GET", pages[n % #pages + 1], {Cookie = sessions[n % #sessions + 1]}) end'
 } >"$dir/pages.lua"
+[ "$(grep -c JSESSIONID "$dir/pages.lua")" = 8 ] || { echo "no sessions" >&2; exit 1; }
 for page in "${pages[@]}"; do
 	curl -fsS -o /dev/null "http://127.0.0.1:$port/examples/$page" || { echo "no $page" >&2; exit 1; }
 done
 
 # Prints the requests made.
 load() { # SECONDS
-	wrk -t1 -c8 -d"$1s" -s "$dir/pages.lua" "http://127.0.0.1:$port" |
+	wrk -t1 -c8 --timeout 60s -d"$1s" -s "$dir/pages.lua" "http://127.0.0.1:$port" |
 		awk '/requests in/ { print $1 } /Non-2xx|Socket errors/ { exit 1 }'
 }
 
@@ -65,7 +66,7 @@ measure() { # ARM
 	kernel) "$jis" record -q "${options[@]}" --no-agent -p $server -o "$dir/trace" 2>"$dir/record.log" & recorder=$! ;;
 	agent) "$jis" record -q "${options[@]}" -p $server -o "$dir/trace" 2>"$dir/record.log" & recorder=$! ;;
 	esac
-	warm=$(load "$seconds")
+	warm=$(load $((seconds * 2)))
 	before=$(cpu)
 	n=$(load "$seconds")
 	after=$(cpu)
@@ -119,6 +120,9 @@ for arm, v in arms.items():
 def difference(what, a, b):
     d = [(x - y) / off * 100 for x, y in zip(arms[a], arms[b])]
     free = len(d) - 1
+    if free < 4:
+        print("%s: median %.2f %%, mean %.2f %%" % (what, st.median(d), st.mean(d)))
+        return st.median(d) * off / 100
     half = (1.645 + 1.5 / free + 1.8 / free**2) * st.stdev(d) / len(d) ** 0.5 # Student's t, one-sided 95 %
     print("%s: median %.2f %%, mean %.2f %%, upper 95 %% bound %.2f %%" % (what, st.median(d), st.mean(d), st.mean(d) + half))
     return st.median(d) * off / 100

@@ -21,7 +21,7 @@ mapfile -t path < <(find /usr/share/java -maxdepth 1 -name '*.jar' -type f; prin
 
 linked() {
 	"$JAVA" -Xverify:all -XX:-UsePerfData -Xshare:auto --patch-module java.base=patch -cp "$CLASSES" \
-		VerifyClasses "$1" "${path[@]}" 2>&1 | sort >"$2"
+		VerifyClasses "$1" "$jar" "${path[@]}" 2>&1 | sort >"$2"
 }
 
 all=0 left=0 every=1

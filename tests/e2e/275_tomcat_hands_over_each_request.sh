@@ -25,7 +25,7 @@ PY
 mapfile -t command < <(tomcat_command "$TESTDIR/base" -Xmx256m)
 load=()
 ! command -v wrk >/dev/null || load=(--buffer 128M)
-recording=("${RECORD[@]}" "${load[@]}" --syscalls net,io -o "$TESTDIR/trace")
+recording=("${RECORD[@]}" "${load[@]}" --syscalls "net,io" -o "$TESTDIR/trace")
 if [ "${HOW:-started}" = attached ]; then
 	"${command[@]}" >"$TESTDIR/tomcat.log" 2>&1 &
 	server=$!
@@ -171,7 +171,7 @@ print(f"{len(accepted)} connections, {len(log)} requests and hand-overs; under l
       f"{len(loaded)} requests, {total(load, 'handovers')} hand-overs, {wrong} wrong")
 sys.exit(wrong > 0)
 PY
-# The same of its workers for requests alone, from the Paraver trace, by a program that shares no code with the report.
+# The same of its workers for requests alone, added up once more from the states of the Paraver trace.
 least=0
 [ "$BACKEND" != kmod ] || least=99
 python3 "$CHECKERS/inside.py" "$TESTDIR/tomcat" "http-nio-127.0.0.1-$port-exec-" "$TESTDIR/report.json" --least $least

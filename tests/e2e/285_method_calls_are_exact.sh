@@ -13,17 +13,17 @@ jni=1 barrier=2 critical=3 patch=4
 [ "$(uname -m)" = x86_64 ] || patch=$jni
 
 run() { # NAME WAY OPTIONS ROUNDS KIND JAVA [OPTION]...
-	local name=$1 way=$2 options=$3 rounds=$4 kind=$5 moves=
+	local name=$1 way=$2 options=$3 rounds=$4 kind=$5 threads=3 moves=
 	shift 5
+	[ "$kind" != virtual ] || { moves=--moves threads=12; }
 	# shellcheck disable=SC2086 # several options, or none
 	"${RECORD[@]}" -q --pool 64M --methods-budget 0 --methods 'Calls*,!Calls$Own,!CallsTold,CallsTold$Napper,!**.overflow' \
-		$options -o "$TESTDIR/$name" -- "$@" -cp "$CLASSES" CallsTold "$rounds" 3 "$kind" \
+		$options -o "$TESTDIR/$name" -- "$@" -cp "$CLASSES" CallsTold "$rounds" "$threads" "$kind" \
 		>"$TESTDIR/$name.out" 2>"$TESTDIR/$name.err" || { cat "$TESTDIR/$name.err"; fail "$name: exit status $?"; }
 	grep 'refused\|cannot be\|patched' "$TESTDIR/$name.err" && fail "$name: something is refused"
 	"$JIS" dump "$TESTDIR/$name" >"$TESTDIR/$name.dump"
 	echo "$name: $(grep -o 'method_probe {[^}]*}' "$TESTDIR/$name.dump")"
 	grep -q "method_probe { way = $way," "$TESTDIR/$name.dump" || fail "$name: not by way $way"
-	[ "$kind" != virtual ] || moves=--moves
 	python3 "$CHECKERS/methods.py" "$TESTDIR/$name.out" "$TESTDIR/$name.dump" ${moves:+"$moves"} || fail "$name"
 	rm -rf "${TESTDIR:?}/$name" "$TESTDIR/$name.dump"
 }
@@ -37,5 +37,5 @@ while read -r version java; do
 	run "jdk$version-c1-jni" $jni --jni-probes 10 platform "$java" "${c1[@]}"
 	run "jdk$version-c1-patch" $patch "" 10 platform "$java" "${c1[@]}" -XX:+UseParallelGC
 	run "jdk$version-c2" $patch "" 40 platform "$java" -XX:-TieredCompilation -XX:CompileThreshold=100 -Xbatch
-	[ "$version" = 17 ] || run "jdk$version-virtual" $patch "" 20 virtual "$java" -Djdk.virtualThreadScheduler.parallelism=3
+	[ "$version" = 17 ] || run "jdk$version-virtual" $patch "" 8 virtual "$java" -Djdk.virtualThreadScheduler.parallelism=3
 done < <(jdks)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A method whose calls cost more than the budget is switched off, once, and said so; others stay on and are exact. The
 # next recording, given what was written down, begins without it. Of methods of three classes at known rates exactly those
-# go that cost too much: after two seconds at least, at once, each class once.
+# go that cost too much: after two seconds at least, those of a decision at once, each class once.
 . "$(dirname "$0")/lib.sh"
 need_root
 cd "$TESTDIR" || exit 1
@@ -36,9 +36,10 @@ got=$(calls u MethodsHot.warm)
 [ "$(calls u MethodsHot.hot)" = 0 ] || fail "the hot one is on"
 [ ! -e u/methods.off ] || fail "there is a list of nothing"
 
-"${RECORD[@]}" --pool 64M --methods 'MethodsRates$*.*,!**.<init>' -o r -- "$JAVA" -cp "$CLASSES" MethodsRates 6 >out 2>err ||
+"${RECORD[@]}" --pool 64M --methods 'MethodsRates$*.*,!**.<init>' -o r -- "$JAVA" -Xbatch -XX:TieredStopAtLevel=1 -cp "$CLASSES" MethodsRates 6 >out 2>err ||
 	{ cat err; fail "exit status $?"; }
 grep 'switched off' err || { cat err; fail "it does not say so"; }
+! grep 'records were lost' err || fail "records were lost"
 "$JIS" dump -q --event method_off r >r.off
 "$JIS" dump -q --event methods_changed r >r.changed
 "$JIS" stats -q --csv r >r.csv
@@ -54,10 +55,12 @@ print(seen, made, off, changed, rules)
 hot = {"MethodsRates$" + n for n in ("A.a", "B.b", "A.c")}
 assert set(off) == set(rules) == hot and len(off) == 3
 assert min(int(ms) for ms in rules.values()) >= 2000
-assert len(changed) == 1 and re.search("enabled = 0, disabled = 3, classes = 2", changed[0])
+# Where calls were slower than what they are said to cost, the rest goes two seconds later.
+gone = [tuple(map(int, re.search(r"enabled = (\d+), disabled = (\d+), classes = (\d+)", l).groups())) for l in changed]
+assert 1 <= len(gone) <= 3 and sum(g[1] for g in gone) == 3 and all(g[0] == 0 and g[2] == min(2, g[1]) for g in gone), gone
 for name, calls in made.items():
     n = int(calls)
     assert 0 < seen[name] < n if name in hot else seen[name] == n, (name, seen[name], n)
-# they were switched off by one request
-assert max(seen[n] for n in hot) - min(seen[n] for n in hot) < 6000
+# those of one request were switched off at once
+assert len(gone) > 1 or max(seen[n] for n in hot) - min(seen[n] for n in hot) < 6000
 PY

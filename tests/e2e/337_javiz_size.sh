@@ -7,22 +7,24 @@
 . "$(dirname "$0")/lib_javiz.sh"
 need_root
 
-javiz_make "$TESTDIR/classes"
+javiz_make "$TESTDIR/classes" || skip "no javac beside $REAL_JAVA"
 run=("$JAVA" -Djava.rmi.server.hostname=127.0.0.1 -cp "$TESTDIR/classes")
 sum() { sed -n 's/^SUM //p' "$1"; }
 server() { # COMMAND...
 	rm -f "$TESTDIR/in"
 	mkfifo "$TESTDIR/in"
+	: >"$TESTDIR/server.out"
 	"$@" "${run[@]}" JavizServer <"$TESTDIR/in" >"$TESTDIR/server.out" 2>"$TESTDIR/server.err" &
 	host=$!
 	exec 9>"$TESTDIR/in"
-	: >>"$TESTDIR/server.out"
 	wait_for 60 grep -q '^PORT' "$TESTDIR/server.out"
 	port=$(sed -n 's/^PORT //p' "$TESTDIR/server.out")
 }
 end() {
 	exec 9>&-
-	wait $host || { cat "$TESTDIR/server.err"; fail "the server ended with $?"; }
+	local status=0
+	wait $host || status=$?
+	[ $status = 0 ] || { cat "$TESTDIR/server.err"; fail "the server ended with $status"; }
 }
 server env
 "${run[@]}" JavizClient "$port" >"$TESTDIR/untraced.out"
@@ -45,6 +47,11 @@ got = {}
 for row in json.load(open(d + "/stats.json"))["lines"]:
     name = row["method"].split("(")[0]
     got[name] = got.get(name, 0) + row["calls"]
+rmi = json.load(open(d + "/rmi.json"))
+served = [l for l in rmi["lines"] if l["method"].endswith("Quotes.serve")]
+assert [(l["calls"], l["client"]["name"], l["server"]["name"], l["failed"]) for l in served] == [(rounds, "client", "server", 0)], served
+matches = {k: n for k, n in rmi["matches"].items() if n}
+assert set(matches) <= {"UID", "connection", "other end not recorded"} and matches["UID"] >= rounds, matches
 wrong = {k: (got.get(k), want.get(k)) for k in set(want) | set(got) if got.get(k) != want.get(k)}
 manifest = json.load(open(d + "/trace/manifest.json"))
 records = sum(sum(s["stored"].values()) for s in manifest["streams"])

@@ -7,9 +7,11 @@
 javiz_methods='JavizClient.*,JavizServer.*,!**.<init>,!**.<clinit>,!**.main'
 javiz_rounds=407 javiz_chains=10 javiz_pads=43
 
-# javiz_make DIR: the program's classes. JAVAC or that beside JAVA.
+# javiz_make DIR: the program's classes. Status 1: there is no javac beside the JVM.
 javiz_make() {
-	local dir=$1 part i
+	local dir=$1 part i javac
+	javac=$(dirname "$(readlink -f "$(command -v "${REAL_JAVA:-$JAVA}")")")/javac
+	[ -x "$javac" ] || return 1
 	mkdir -p "$dir/src"
 	echo "public interface Quotes extends java.rmi.Remote { int serve(int x) throws java.rmi.RemoteException; }" >"$dir/src/Quotes.java"
 	for part in Client Server; do
@@ -44,5 +46,5 @@ javiz_make() {
 			echo "}"
 		} >"$dir/src/Javiz$part.java"
 	done
-	"${JAVAC:-$(dirname "$(readlink -f "$(command -v "$JAVA")")")/javac}" --release 17 -d "$dir" "$dir"/src/*.java
+	"$javac" --release 17 -d "$dir" "$dir"/src/*.java
 }

@@ -59,8 +59,10 @@ hits=0 all=0
 for file in "${control[@]}"; do
 	read -r hit n < <(lines "$file")
 	[ "$n" -gt 0 ] || die "no lines of $file.c were counted"
-	printf '%-12s %4d of %4d lines, %5.1f %%\n' "${file%%:*}.c" "$hit" "$n" "$(awk -v a="$hit" -v b="$n" 'BEGIN { print 100 * a / b }')"
+	name=${file%%:*}.c
+	[[ $file != *:* ]] || name+=" from ${file#*:}()"
+	printf '%-36s %4d of %4d lines, %5.1f %%\n' "$name" "$hit" "$n" "$(awk -v a="$hit" -v b="$n" 'BEGIN { print 100 * a / b }')"
 	hits=$((hits + hit)) all=$((all + n))
 done
-printf '%-12s %4d of %4d lines, %5.1f %%\n' "together" $hits $all "$(awk -v a=$hits -v b=$all 'BEGIN { print 100 * a / b }')"
+printf '%-36s %4d of %4d lines, %5.1f %%\n' "together" $hits $all "$(awk -v a=$hits -v b=$all 'BEGIN { print 100 * a / b }')"
 [ $((hits * 100)) -ge $((all * bar)) ] || die "less than $bar % of the control path's lines were reached: see #### in $counts"

@@ -54,4 +54,4 @@ for line in open(output):
         wrong += 1
         print(f"{row.name}: {kind} {e['count']} times, ended by {e['waker']}: arrows {ended}")
 print(f"the wakers of {kinds} kinds, {wrong} wrong, {missing} missing, {hidden} switches hidden")
-sys.exit(wrong > 0 or missing > hidden or kinds < 13)
+sys.exit(wrong > 0 or missing > hidden or kinds < 16)

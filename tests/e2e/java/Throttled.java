@@ -31,8 +31,8 @@ public final class Throttled {
 				}
 				sink += x;
 			}
-			long wall = System.nanoTime() - begin;
 			enter(cgroup.getParent(), tid);
+			long wall = System.nanoTime() - begin;
 			System.out.println("SPUN java_tid=" + Waits.id(Thread.currentThread()) + " cpu=" + (after.cpu() - before.cpu())
 				+ " wall=" + wall);
 		} catch (IOException e) {

@@ -3,7 +3,6 @@
 #
 # The guest itself is what the other tests rely on: the TSC as clock source, tracefs,
 # every JVM of the suite, and a Tomcat that answers a servlet and a JSP request.
-# lab-suite: bookworm
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -20,6 +20,7 @@ try_raw()
 	shift
 	"$raw" -o "$records.$name" "$@" >"$LAB_OUT/$name" 2>&1 ||
 		fail "recording $name: $(tail -n 25 "$LAB_OUT/$name")"
+	[ -s "$records.$name" ] || fail "recording $name: no record"
 }
 
 # start_raw NAME OPTION...: the same in the background; sets raw_pid
@@ -44,6 +45,7 @@ stop_raw()
 {
 	kill -INT "$2"
 	wait "$2" || fail "recording $1: $(tail -n 25 "$LAB_OUT/$1")"
+	[ -s "$records.$1" ] || fail "recording $1: no record"
 }
 
 # field NAME: an awk function v(name) that gives the value of a field in the current line

@@ -123,7 +123,8 @@ static u64 get64(const uint8_t *p)
 
 /*
  * No number is an address of the kernel's: these are above all others, with 4 and with 5 levels of
- * pages; the last page has the results below zero. A mask of CPUs may be anything.
+ * pages. The last page has the results below zero, the last 10^9 bytes, at the end of the modules,
+ * other numbers below it. A mask of CPUs may be anything.
  */
 static void check_no_address(const struct field *f, u64 v)
 {
