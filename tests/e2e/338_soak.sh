@@ -93,8 +93,8 @@ rows = [list(map(int, l.split())) for l in open(sys.argv[1])]
 assert all(len(r) == 6 and min(r) > 0 for r in rows), rows
 names = ["code KiB", "classes KiB", "other memory KiB", "loaders of web applications", "descriptors", "threads"]
 assert len(rows) >= 3, rows
-# the demo's, the examples', and one that is not collected yet
-assert max(r[3] for r in rows) <= 3, [r[3] for r in rows]
+# the demo's, the examples', and two that are not collected yet
+assert max(r[3] for r in rows) <= 4, [r[3] for r in rows]
 # A JIT compiler goes on for a while: what grows is known after some rounds only.
 assert int(sys.argv[2]) < 1800 or len(rows) >= 24, f"only {len(rows)} rounds"
 third = len(rows) // 3
