@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # JaViz's size for real: client and server, 130 methods, 521,410 calls, 407 of them remote (tests/e2e/lib_javiz.sh). Elapsed
-# time of the client and CPU time of both, with the tool around the traced client, untraced and traced in turn; size of the trace; CPU seconds from it to
-# statistics and to call trees. JaViz: 1.5 times, 17 MB, half an hour. Needs root.
+# time of the client and CPU time of both, with the tool around the traced client, untraced and traced in turn; size of the
+# trace; CPU seconds from it to statistics and to call trees. JaViz: 1.5 times, 17 MB, half an hour. Needs root.
 # Usage: tests/bench/javiz.sh BUILD [ROUNDS]; JAVA.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

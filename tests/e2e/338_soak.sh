@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # A Tomcat under load for a long time, with the methods of preset web traced, switched off and on again, its web application
-# deployed anew each round beside the old one, which goes: no request fails, the old application's classes are unloaded, and
-# and in half an hour (make soak, SOAK_SECONDS=1800) neither the code cache nor what the process has in memory, nor its descriptors
-# and threads grow with the rounds. Some seconds without SOAK_SECONDS, too few rounds to tell what grows. SOAK_LOG is left with the
-# figures of all rounds.
+# deployed anew each round beside the old one, which goes: no request fails, the old application's classes are unloaded, and in
+# half an hour (make soak, SOAK_SECONDS=1800) neither the code cache nor what the process has in memory, nor its descriptors and
+# threads grow with the rounds. Without SOAK_SECONDS: too few rounds to tell what grows. SOAK_LOG gets the figures of all rounds.
 . "$(dirname "$0")/lib.sh"
 . "$here/../../scripts/demo/lib.sh"
 need_root
