@@ -13,6 +13,8 @@
 #include <jvmti.h>
 #pragma GCC diagnostic pop
 
+#include <sys/uio.h>
+
 #include <jis/agent.h>
 #include "libjisctl/writer.h"
 
@@ -247,6 +249,8 @@ int vm_flag(const char *name);
 int vm_flag_set(const char *name);
 /* Reads memory that may not be there; 0 or -EFAULT. */
 int vm_read(__u64 address, void *out, size_t size);
+/* Reads @n (<= 1024) pieces at once: local[i].iov_len is 0 of those that are not there. */
+void vm_read_each(struct iovec *local, const struct iovec *remote, unsigned int n);
 /* Address of a platform thread's JavaThread; 0: it has none any more, or vmstructs_init() found the
  * layout not to be the known one. */
 __u64 vm_thread_read(JNIEnv *env, jthread thread);

@@ -155,8 +155,7 @@ static int pool_map(int fd, __u64 size)
 	if (size < sizeof(struct jis_pool_header) || size > POOL_MAX || real < 0 ||
 	    (__u64)real < size || seals < 0 || !(seals & F_SEAL_SHRINK))
 		return -EPROTO;
-	/* Page tables now, so that no writer faults later; the pages are the recorder's already. */
-	pool = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+	pool = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (pool == MAP_FAILED)
 		return -errno;
 	madvise(pool, size, MADV_DONTFORK);

@@ -71,6 +71,29 @@ static int state_begin(void)
 
 /* The pool ----------------------------------------------------------------------------------- */
 
+#ifndef MADV_POPULATE_WRITE /* glibc 2.35 */
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/*
+ * Page tables, so that writers seldom fault; the pages are the recorder's already. While the JVM
+ * goes on: it takes a microsecond a page. In pieces, as nobody else can map anything meanwhile.
+ */
+static void pool_populate(void)
+{
+	const volatile char *pool = agent.pool;
+	size_t piece = (size_t)1 << 20, at, page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (at = 0; at < agent.pool_size; at += page) {
+		if (at % piece == 0 && agent.pool_size - at >= piece &&
+		    madvise((char *)agent.pool + at, piece, MADV_POPULATE_WRITE) == 0)
+			at += piece - page;
+		else
+			(void)pool[at]; /* before Linux 5.14: a page of a memfd is mapped for both
+					 */
+	}
+}
+
 /*
  * Takes the pool out of the process. Where a thread is still inside, its memory is replaced and not
  * unmapped, as the thread may be in the middle of a record; the place is given back later.
@@ -289,6 +312,7 @@ static void *control_thread(void *live)
 
 	prctl(PR_SET_NAME, "jis-control");
 	agent_control_tid = agent_tid();
+	pool_populate();
 	if (live) {
 		__atomic_store_n(&vm_live, 1, __ATOMIC_RELEASE);
 		env = vm_enter();

@@ -14,7 +14,6 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -108,19 +107,12 @@ static int lock_stack_has(const unsigned char *copy, __u64 oop)
 /* Reads those gathered; the one thread that has @oop, or NULL (none, or more than one). */
 static struct peer *lock_stacks_look(struct lock_stacks *s, __u64 oop, struct peer *found)
 {
-	unsigned int i = 0;
-	ssize_t got;
+	unsigned int i;
 
-	while (i < s->n) {
-		got = process_vm_readv(getpid(), s->local + i, s->n - i, s->remote + i, s->n - i,
-				       0);
-		for (; i < s->n && got >= (ssize_t)s->local[i].iov_len; i++) {
-			got -= (ssize_t)s->local[i].iov_len;
-			if (lock_stack_has(s->copies[i], oop))
-				found = s->peers[i];
-		}
-		i++; /* it stopped at a thread that has ended meanwhile: the others go on */
-	}
+	vm_read_each(s->local, s->remote, s->n); /* not of a thread that has ended meanwhile */
+	for (i = 0; i < s->n; i++)
+		if (s->local[i].iov_len && lock_stack_has(s->copies[i], oop))
+			found = s->peers[i];
 	s->n = 0;
 	return found;
 }

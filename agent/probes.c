@@ -24,6 +24,8 @@
 #define LOOP_CLASS "java/lang/JProbe$Loop"
 #define LOOP_PAIRS 10000
 #define LOOP_ROUNDS 40
+#define LOOP_ROUNDS_MIN 16 /* so many are made before HotSpot's last compiler is done */
+#define LOOP_SETTLED 4
 #define LOOP_NS_MAX 30000000ull
 
 const struct jis_native_method probe_natives[] = {
@@ -300,20 +302,25 @@ static __u64 thread_ns(void)
 
 /*
  * CPU time of a pair that writes no record, but as much. The best of rounds, as the JVM compiles
- * the loop meanwhile; bounded for where it does not.
+ * the loop meanwhile, until some in turn were as good as it; bounded for where it does not.
  */
 static void pair_measure(JNIEnv *env)
 {
 	jclass class = loop_class(env);
 	jmethodID pairs = class ? (*env)->GetStaticMethodID(env, class, "pairs", "(I)V") : NULL;
 	__u64 begin = thread_ns(), last = begin, now, best = UINT64_MAX;
-	int round;
+	int round, settled = 0;
 
 	exception_clear(env);
 	for (round = 0; pairs && round < LOOP_ROUNDS && last - begin < LOOP_NS_MAX; round++) {
+		if (round >= LOOP_ROUNDS_MIN && settled >= LOOP_SETTLED)
+			break;
 		(*env)->CallStaticVoidMethod(env, class, pairs, (jint)LOOP_PAIRS);
 		exception_clear(env);
 		now = thread_ns();
+		settled = now - last >= best - best / 20 && now - last <= best + best / 20
+				  ? settled + 1
+				  : 0;
 		if (now - last < best)
 			best = now - last;
 		last = now;

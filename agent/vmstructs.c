@@ -10,7 +10,7 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <sys/uio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "agent.h"
@@ -100,6 +100,20 @@ int vm_read(__u64 address, void *out, size_t size)
 	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)size ? 0 : -EFAULT;
 }
 
+void vm_read_each(struct iovec *local, const struct iovec *remote, unsigned int n)
+{
+	unsigned int i = 0;
+	ssize_t got;
+
+	while (i < n) {
+		got = process_vm_readv(getpid(), local + i, n - i, remote + i, n - i, 0);
+		for (; i < n && got >= (ssize_t)local[i].iov_len; i++)
+			got -= (ssize_t)local[i].iov_len;
+		if (i < n)
+			local[i++].iov_len = 0; /* it stopped there: the others go on */
+	}
+}
+
 __u64 vm_thread_read(JNIEnv *env, jthread thread)
 {
 	return eetop ? (__u64)(*env)->GetLongField(env, thread, eetop) : 0;
@@ -149,34 +163,78 @@ __u64 vm_type_size(const char *wanted)
 	}
 }
 
-/* The flags are an array of structures with a name and the address of the value. */
-static unsigned char *flag_find(const char *wanted)
+/* The flags: an array of structures with a name and the address of the value. */
+struct flags {
+	char *copy;
+	__u64 number, size;
+	long name_offset, value_offset;
+};
+
+static int flags_copy(struct flags *f)
 {
 	const void *flags_at, *number_at;
-	long name_offset, value_offset, unused;
-	__u64 size = vm_type_size("JVMFlag"), flags, value, number, name_at;
-	char name[64];
+	long unused;
 
+	f->size = vm_type_size("JVMFlag");
 	flags_at = vm_field("JVMFlag", "flags", &unused);
 	number_at = vm_field("JVMFlag", "numFlags", &unused);
-	vm_field("JVMFlag", "_name", &name_offset);
-	vm_field("JVMFlag", "_addr", &value_offset);
-	if (!flags_at || !number_at || !size || name_offset < 0 || value_offset < 0)
-		return NULL;
-	flags = *(const __u64 *)flags_at;
-	number = *(const __u64 *)number_at;
-	for (; number; number--, flags += size) {
-		if (vm_read(flags + (__u64)name_offset, &name_at, sizeof(name_at)) < 0)
-			return NULL;
-		name[sizeof(name) - 1] = 0;
-		if (!name_at || vm_read(name_at, name, strlen(wanted) + 1) < 0 ||
-		    memcmp(name, wanted, strlen(wanted) + 1))
-			continue;
-		if (vm_read(flags + (__u64)value_offset, &value, sizeof(value)) < 0)
-			return NULL;
-		return (unsigned char *)(uintptr_t)value;
+	vm_field("JVMFlag", "_name", &f->name_offset);
+	vm_field("JVMFlag", "_addr", &f->value_offset);
+	if (!flags_at || !number_at || f->name_offset < 0 || f->value_offset < 0 ||
+	    f->size < (__u64)f->name_offset + 8 || f->size < (__u64)f->value_offset + 8)
+		return -ENOENT;
+	f->number = *(const __u64 *)number_at;
+	if (f->size > 4096 || f->number > 65536)
+		return -ENOENT;
+	f->copy = malloc(f->size * f->number);
+	if (!f->copy)
+		return -ENOMEM;
+	return vm_read(*(const __u64 *)flags_at, f->copy, f->size * f->number);
+}
+
+static __u64 flag_word(const struct flags *f, __u64 i, long offset)
+{
+	__u64 word;
+
+	memcpy(&word, f->copy + i * f->size + offset, sizeof(word));
+	return word;
+}
+
+#define FLAGS_AT_ONCE 256
+
+/* Where the value of a flag is; there are more than a thousand names to be read. */
+static __u64 flag_look(const struct flags *f, const char *wanted)
+{
+	struct iovec local[FLAGS_AT_ONCE], remote[FLAGS_AT_ONCE];
+	char names[FLAGS_AT_ONCE][64];
+	size_t length = strlen(wanted) + 1;
+	__u64 first;
+	unsigned int i, n;
+
+	for (first = 0; first < f->number; first += n) {
+		n = f->number - first < FLAGS_AT_ONCE ? (unsigned int)(f->number - first)
+						      : FLAGS_AT_ONCE;
+		for (i = 0; i < n; i++) {
+			local[i] = (struct iovec){names[i], length};
+			remote[i].iov_base =
+				(void *)(uintptr_t)flag_word(f, first + i, f->name_offset);
+			remote[i].iov_len = length;
+		}
+		vm_read_each(local, remote, n);
+		for (i = 0; i < n; i++)
+			if (local[i].iov_len && !memcmp(names[i], wanted, length))
+				return flag_word(f, first + i, f->value_offset);
 	}
-	return NULL;
+	return 0;
+}
+
+static unsigned char *flag_find(const char *wanted)
+{
+	struct flags f = {0};
+	__u64 value = flags_copy(&f) < 0 ? 0 : flag_look(&f, wanted);
+
+	free(f.copy);
+	return (unsigned char *)(uintptr_t)value;
 }
 
 int vm_flag(const char *wanted)

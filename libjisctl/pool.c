@@ -129,7 +129,8 @@ static int memory_make(struct pool *p)
 	err = p->fd < 0 ? file_make(p) : 0;
 	if (err)
 		return err;
-	m = mmap(NULL, p->total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, p->fd, 0);
+	/* No page tables yet: most of it is read seldom, and the JVM waits for its welcome. */
+	m = mmap(NULL, p->total, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
 	if (m == MAP_FAILED)
 		return -errno;
 	p->memory = m;

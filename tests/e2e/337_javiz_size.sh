@@ -29,7 +29,7 @@ end() {
 server env
 "${run[@]}" JavizClient "$port" >"$TESTDIR/untraced.out"
 end
-server "${RECORD[@]}" -q -o "$TESTDIR/trace" --methods "$javiz_methods" --methods-budget 0 --pool 64M --name server --
+server "${RECORD[@]}" -q -o "$TESTDIR/trace" --methods "$javiz_methods" --methods-budget 0 --name server --
 "$JIS" record --join "$TESTDIR/trace" -q --name client -- "${run[@]}" JavizClient "$port" >"$TESTDIR/client.out" ||
 	fail "the client ended with $?"
 end
