@@ -9,28 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC 0xcafebabeu
 #define CONSTANTS_MAX 65535u
-
-enum constant_tag {
-	TAG_UTF8 = 1,
-	TAG_INTEGER = 3,
-	TAG_FLOAT = 4,
-	TAG_LONG = 5,
-	TAG_DOUBLE = 6,
-	TAG_CLASS = 7,
-	TAG_STRING = 8,
-	TAG_FIELDREF = 9,
-	TAG_METHODREF = 10,
-	TAG_INTERFACE_METHODREF = 11,
-	TAG_NAME_AND_TYPE = 12,
-	TAG_METHOD_HANDLE = 15,
-	TAG_METHOD_TYPE = 16,
-	TAG_DYNAMIC = 17,
-	TAG_INVOKE_DYNAMIC = 18,
-	TAG_MODULE = 19,
-	TAG_PACKAGE = 20,
-};
 
 /* Buffer ------------------------------------------------------------------------------------- */
 
@@ -452,84 +431,4 @@ int jis_class_add_fieldref(struct jis_class *c, const char *field, const char *d
 	int both = constant_add(c, TAG_NAME_AND_TYPE, name_index, type_index, 1);
 
 	return constant_add(c, TAG_FIELDREF, (int)c->this_class, both, 1);
-}
-
-/* A class of native methods ------------------------------------------------------------------- */
-
-#define ACC_PUBLIC_FINAL_SUPER_SYNTHETIC 0x1031u
-#define ACC_PUBLIC_STATIC_NATIVE 0x0109u
-#define NATIVES_MAJOR 52u
-
-void jis_class_of_natives(struct jis_bytes *out, const char *name,
-			  const struct jis_native_method *methods, unsigned int nr_methods)
-{
-	const char *names[2] = {name, "java/lang/Object"};
-	unsigned int i;
-
-	jis_bytes_u4(out, MAGIC);
-	jis_bytes_u4(out, NATIVES_MAJOR);
-	jis_bytes_u2(out, 5 + 2 * nr_methods);
-	for (i = 0; i < 2; i++) { /* 1, 2: this; 3, 4: super */
-		jis_bytes_u1(out, TAG_UTF8);
-		utf8_put(out, names[i], strlen(names[i]));
-		jis_bytes_u1(out, TAG_CLASS);
-		jis_bytes_u2(out, 1 + 2 * i);
-	}
-	for (i = 0; i < nr_methods; i++) {
-		jis_bytes_u1(out, TAG_UTF8);
-		utf8_put(out, methods[i].name, strlen(methods[i].name));
-		jis_bytes_u1(out, TAG_UTF8);
-		utf8_put(out, methods[i].descriptor, strlen(methods[i].descriptor));
-	}
-	jis_bytes_u2(out, ACC_PUBLIC_FINAL_SUPER_SYNTHETIC);
-	jis_bytes_u2(out, 2);
-	jis_bytes_u2(out, 4);
-	jis_bytes_u4(out, 0); /* interfaces, fields */
-	jis_bytes_u2(out, nr_methods);
-	for (i = 0; i < nr_methods; i++) {
-		jis_bytes_u2(out, ACC_PUBLIC_STATIC_NATIVE);
-		jis_bytes_u2(out, 5 + 2 * i);
-		jis_bytes_u2(out, 6 + 2 * i);
-		jis_bytes_u2(out, 0);
-	}
-	jis_bytes_u2(out, 0);
-}
-
-void jis_class_calling_native(struct jis_bytes *out, const char *name, const char *method,
-			      const char *native)
-{
-	jis_bytes_u4(out, MAGIC);
-	jis_bytes_u4(out, NATIVES_MAJOR);
-	jis_bytes_u2(out, 11);
-	jis_bytes_utf8(out, name); /* 1 */
-	jis_bytes_constant(out, TAG_CLASS, 1, 0);
-	jis_bytes_utf8(out, "java/lang/Object"); /* 3 */
-	jis_bytes_constant(out, TAG_CLASS, 3, 0);
-	jis_bytes_utf8(out, method); /* 5 */
-	jis_bytes_utf8(out, "()V");
-	jis_bytes_utf8(out, native); /* 7 */
-	jis_bytes_constant(out, TAG_NAME_AND_TYPE, 7, 6);
-	jis_bytes_constant(out, TAG_METHODREF, 2, 8); /* 9: @native */
-	jis_bytes_utf8(out, "Code");
-	jis_bytes_u2(out, ACC_PUBLIC_FINAL_SUPER_SYNTHETIC);
-	jis_bytes_u2(out, 2);
-	jis_bytes_u2(out, 4);
-	jis_bytes_u4(out, 0); /* interfaces, fields */
-	jis_bytes_u2(out, 2);
-	jis_bytes_u2(out, ACC_STATIC);
-	jis_bytes_u2(out, 5);
-	jis_bytes_u2(out, 6);
-	jis_bytes_u2(out, 1);
-	jis_bytes_u2(out, 10);
-	jis_bytes_u4(out, 16);
-	jis_bytes_u4(out, 0); /* stack, locals */
-	jis_bytes_u4(out, 4);
-	jis_bytes_u1(out, OP_INVOKESTATIC);
-	jis_bytes_u2(out, 9);
-	jis_bytes_u1(out, OP_RETURN);
-	jis_bytes_u4(out, 0); /* handlers, attributes */
-	jis_bytes_u2(out, ACC_STATIC | ACC_NATIVE);
-	jis_bytes_u2(out, 7);
-	jis_bytes_u2(out, 6);
-	jis_bytes_u4(out, 0); /* attributes; of the class too */
 }

@@ -132,8 +132,8 @@ enum jis_arg_kind {
 	JIS_ARG_RESULT,
 	/* First only, at LOCKED and UNLOCK: the monitor's object */
 	JIS_ARG_OBJECT,
-	/* At entry only, not of static methods nor constructors: the object in the class's own
-	 * instance field @field; a class that has none of that @type is refused */
+	/* Not of static methods nor constructors: the object in the class's own instance field
+	 * @field; a class that has none of that @type is refused, or (@optional) null is passed */
 	JIS_ARG_FIELD,
 };
 
@@ -144,7 +144,8 @@ struct jis_arg {
 	enum jis_arg_kind kind;
 	int32_t value;
 	const char *field, *type; /* name and descriptor of the field */
-	int hash; /* in place of the object its identity hash, an int; that of null is 0 */
+	int hash;     /* in place of the object its identity hash, an int; that of null is 0 */
+	int optional; /* JIS_ARG_FIELD */
 };
 
 /*
@@ -268,9 +269,17 @@ int jis_class_hook_entries(const void *bytes, size_t size, struct jis_entry_hook
 struct jis_native_method {
 	const char *name;
 	const char *descriptor;
+	/*
+	 * NULL, or what the native is to know of its objects without asking for it: then the method
+	 * is Java code that calls the native "<name>Hashed" with its own parameters, all of them
+	 * objects, and an int for each two characters here: the index of one, and 'h' for its
+	 * identity hash or 'c' for that of its class, both 0 where it is null.
+	 */
+	const char *hashes;
 };
 
-/* Writes a public final synthetic class @name (internal form) of public static native methods. */
+/* Writes a public final synthetic class @name (internal form) of public static native methods, and
+ * of those that call one. */
 void jis_class_of_natives(struct jis_bytes *out, const char *name,
 			  const struct jis_native_method *methods, unsigned int nr_methods);
 /* Writes a public final synthetic class @name of a static method @method, which calls the static

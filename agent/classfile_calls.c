@@ -247,23 +247,29 @@ static const char *put_field(struct rewriter *rw, const struct jis_method *m, en
 			     const struct jis_arg *arg, const struct type *wanted)
 {
 	struct jis_bytes *b = &rw->inserts.code[where];
-	struct type type;
+	struct type type, this;
 	size_t at = 0;
 	int index;
 
-	if (where != FRAGMENT_ENTRY || m->flags & ACC_STATIC || method_is_constructor(m))
+	if (m->flags & ACC_STATIC || method_is_constructor(m) || !parameter_at(m, 0, &this))
 		return "there is no object whose field could be passed";
 	if (!type_next(arg->type, strlen(arg->type), &at, &type) || type.letter != 'L' ||
 	    (!type_is_object(wanted) && !type_same(&type, wanted)))
 		return "a field has not the type the probe wants";
-	if (!jis_class_has_field(m->class, arg->field, arg->type))
+	if (!jis_class_has_field(m->class, arg->field, arg->type) && !arg->optional)
 		return "the class has not the field that is passed";
+	if (!jis_class_has_field(m->class, arg->field, arg->type) || where == FRAGMENT_THROW_BARE) {
+		jis_bytes_u1(b, OP_ACONST_NULL);
+		return NULL;
+	}
 	index = jis_class_add_fieldref(&rw->class, arg->field, arg->type);
 	if (index < 0)
 		return WHY_POOL_FULL;
 	put_load(b, 'L', 0);
 	jis_bytes_u1(b, OP_GETFIELD);
 	jis_bytes_u2(b, (unsigned int)index);
+	if (where != FRAGMENT_ENTRY)
+		need_parameter(&rw->inserts, 0, &this);
 	return NULL;
 }
 

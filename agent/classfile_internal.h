@@ -10,6 +10,8 @@
 
 #include "classfile.h"
 
+#define MAGIC 0xcafebabeu
+
 #define ACC_STATIC 0x0008u
 #define ACC_SYNCHRONIZED 0x0020u
 #define ACC_NATIVE 0x0100u
@@ -20,13 +22,35 @@
 #define CODE_MAX 65535u
 #define U2_MAX 65535u
 
+enum constant_tag {
+	TAG_UTF8 = 1,
+	TAG_INTEGER = 3,
+	TAG_FLOAT = 4,
+	TAG_LONG = 5,
+	TAG_DOUBLE = 6,
+	TAG_CLASS = 7,
+	TAG_STRING = 8,
+	TAG_FIELDREF = 9,
+	TAG_METHODREF = 10,
+	TAG_INTERFACE_METHODREF = 11,
+	TAG_NAME_AND_TYPE = 12,
+	TAG_METHOD_HANDLE = 15,
+	TAG_METHOD_TYPE = 16,
+	TAG_DYNAMIC = 17,
+	TAG_INVOKE_DYNAMIC = 18,
+	TAG_MODULE = 19,
+	TAG_PACKAGE = 20,
+};
+
 enum opcode {
 	OP_NOP = 0,
 	OP_ACONST_NULL = 1,
+	OP_ICONST_0 = 3,
 	OP_BIPUSH = 16,
 	OP_SIPUSH = 17,
 	OP_LDC_W = 19,
 	OP_ILOAD = 21, /* then l, f, d, a */
+	OP_ALOAD = 25,
 	OP_ILOAD_0 = 26,
 	OP_ISTORE = 54,
 	OP_ASTORE = 58,
@@ -44,6 +68,7 @@ enum opcode {
 	OP_ARETURN = 176,
 	OP_RETURN = 177,
 	OP_GETFIELD = 180,
+	OP_INVOKEVIRTUAL = 182,
 	OP_INVOKESPECIAL = 183,
 	OP_INVOKESTATIC = 184,
 	OP_NEW = 187,

@@ -18,8 +18,8 @@
 #define LOADING_STEP_MS 20
 
 const struct jis_native_method enter_natives[] = {
-	{"monitorEnter", "(Ljava/lang/Object;)V"},
-	{"monitorExit", "(Ljava/lang/Object;)V"},
+	{"monitorEnter", "(Ljava/lang/Object;)V", NULL},
+	{"monitorExit", "(Ljava/lang/Object;)V", NULL},
 	{0},
 };
 

@@ -35,6 +35,8 @@ struct agent_hook {
 	int optional;		     /* no note where the class or the method does not exist */
 	int any_loader;		     /* the class is the program's: of whatever loader */
 	int result; /* at returns its first argument is what is returned; elsewhere null */
+	/* As in struct jis_native_method: the native is "<probe>Hashed". */
+	const char *hashes;
 };
 
 #define AGENT_EVENTS_MAX 8

@@ -87,7 +87,8 @@ static void probe_class_make(struct jis_bytes *bytes)
 	for (i = 0; i < nr_hooks; i++)
 		if (!probe_repeated(i))
 			natives[n++] = (struct jis_native_method){table[i].hook->probe,
-								  table[i].hook->probe_descriptor};
+								  table[i].hook->probe_descriptor,
+								  table[i].hook->hashes};
 	for (probe = probe_natives; probe->name && n < HOOKS_MAX + PROBES_MAX; probe++)
 		natives[n++] = *probe;
 	for (probe = enter_natives; probe->name && n < HOOKS_MAX + PROBES_MAX; probe++)

@@ -15,6 +15,7 @@ struct known_class {
 	struct known_class *next;
 	jweak class;
 	jint hash; /* of the mirror */
+	int twin;  /* another class has that hash, too */
 	__u32 name;
 	enum object_kind kind;
 };
@@ -27,6 +28,7 @@ static pthread_mutex_t classes_lock = PTHREAD_MUTEX_INITIALIZER;
 /* Global references, NULL where this JVM has no such class. */
 static jclass synchronizer_class, condition_class, task_class;
 static jfieldID exclusive_owner, condition_lock, task_runner;
+static int hashed;
 
 static jclass class_global(JNIEnv *env, const char *name)
 {
@@ -65,6 +67,19 @@ void objects_forget(JNIEnv *env)
 	nr_classes = 0;
 }
 
+static int hashes_differ(void)
+{
+	jclass classes[] = {condition_class, task_class, synchronizer_class};
+	jint hashes[3];
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		if (!classes[i] ||
+		    (*agent.jvmti)->GetObjectHashCode(agent.jvmti, classes[i], &hashes[i]))
+			return 0;
+	return hashes[0] != hashes[1] && hashes[1] != hashes[2] && hashes[0] != hashes[2];
+}
+
 int objects_enable(JNIEnv *env)
 {
 	if (synchronizer_class)
@@ -77,7 +92,13 @@ int objects_enable(JNIEnv *env)
 	synchronizer_class = class_global(env, LOCKS "AbstractOwnableSynchronizer");
 	exclusive_owner =
 		field_of(env, synchronizer_class, "exclusiveOwnerThread", "Ljava/lang/Thread;");
+	hashed = hashes_differ();
 	return 0;
+}
+
+int objects_hashed(void)
+{
+	return hashed;
 }
 
 /* "Ljava/lang/Object;" becomes "java.lang.Object", in place; "[I" stays, "[Lx/Y;" gets its dots. In
@@ -148,7 +169,7 @@ static const struct known_class *class_find(JNIEnv *env, jclass class, jint hash
 static const struct known_class *class_add(JNIEnv *env, jclass class,
 					   const struct known_class *what)
 {
-	struct known_class **bucket = &buckets[(__u32)what->hash % CLASSES_BUCKETS], *known;
+	struct known_class **bucket = &buckets[(__u32)what->hash % CLASSES_BUCKETS], *known, *other;
 
 	if (__atomic_load_n(&nr_classes, __ATOMIC_RELAXED) >= CLASSES_MAX)
 		return NULL;
@@ -164,6 +185,12 @@ static const struct known_class *class_add(JNIEnv *env, jclass class,
 	}
 	pthread_mutex_lock(&classes_lock);
 	nr_classes++;
+	for (other = *bucket; other; other = other->next) {
+		if (other->hash != known->hash)
+			continue;
+		known->twin = 1;
+		__atomic_store_n(&other->twin, 1, __ATOMIC_RELAXED);
+	}
 	known->next = *bucket;
 	__atomic_store_n(bucket, known, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&classes_lock);
@@ -209,6 +236,22 @@ void object_describe_after(JNIEnv *env, jobject object, const struct known_class
 	out->class_name = known->name;
 	out->kind = known->kind;
 	(*env)->DeleteLocalRef(env, class);
+}
+
+/* A class that is not known yet has a known one's hash once in 2^31 times. */
+void object_describe_hashed(JNIEnv *env, jobject object, jint hash, jint class_hash,
+			    const struct known_class **last, struct object *out)
+{
+	const struct known_class *known = *last;
+
+	if (!hashed || !known || known->hash != class_hash ||
+	    __atomic_load_n(&known->twin, __ATOMIC_RELAXED)) {
+		object_describe_after(env, object, last, out);
+		return;
+	}
+	out->hash = (__u32)hash;
+	out->class_name = known->name;
+	out->kind = known->kind;
 }
 
 void object_describe(JNIEnv *env, jobject object, struct object *out)

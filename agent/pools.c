@@ -26,6 +26,8 @@ static struct pool {
 	jobject counter;
 	jfieldID field; /* of that; NULL: the number is @told.queued */
 	struct pool_told told;
+	jint queue_hash; /* 0: it has no queue */
+	int twin;	 /* another pool has its hash, too */
 } pools[POOLS_MAX];
 static unsigned int nr_pools;
 static pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -168,8 +170,11 @@ static void pool_look(JNIEnv *env, jobject object, struct pool *pool, jobject *q
 				    : foreign_field(env, &foreign_queues, object, "workQueue",
 						    "L" CONCURRENT "BlockingQueue;");
 	*queue = object_of(env, object, pool->queue_field);
-	if (*queue)
-		pool->counter = queue_look(env, *queue, pool);
+	if (!*queue)
+		return;
+	pool->counter = queue_look(env, *queue, pool);
+	if ((*agent.jvmti)->GetObjectHashCode(agent.jvmti, *queue, &pool->queue_hash))
+		pool->queue_hash = 0;
 }
 
 static void pool_drop(JNIEnv *env, struct pool *pool)
@@ -186,6 +191,7 @@ static void pool_drop(JNIEnv *env, struct pool *pool)
 static void pool_keep(JNIEnv *env, jobject object, const struct pool *found, jobject queue)
 {
 	struct pool kept = *found;
+	unsigned int i;
 
 	if (__atomic_load_n(&nr_pools, __ATOMIC_RELAXED) == POOLS_MAX || !kept.told.class_name)
 		return;
@@ -198,6 +204,12 @@ static void pool_keep(JNIEnv *env, jobject object, const struct pool *found, job
 	pthread_mutex_lock(&pools_lock);
 	if (nr_pools < POOLS_MAX && kept.object && !kept.queue == !queue &&
 	    !kept.counter == !found->counter) {
+		for (i = 0; i < nr_pools; i++) {
+			if (pools[i].told.hash != kept.told.hash)
+				continue;
+			kept.twin = 1;
+			__atomic_store_n(&pools[i].twin, 1, __ATOMIC_RELAXED);
+		}
 		pools[nr_pools] = kept;
 		__atomic_store_n(&nr_pools, nr_pools + 1, __ATOMIC_RELEASE);
 		kept = (struct pool){0};
@@ -253,4 +265,21 @@ void pool_get(JNIEnv *env, jobject object, __u32 *hint, struct pool_told *out)
 			(*env)->GetIntField(env, pool.counter ? pool.counter : queue, pool.field);
 	if (!known)
 		pool_keep(env, object, &pool, queue);
+}
+
+void pool_get_hashed(JNIEnv *env, jobject object, jint hash, jobject queue, jint queue_hash,
+		     __u32 *hint, struct pool_told *out)
+{
+	const struct pool *known = *hint < POOLS_MAX ? &pools[*hint] : NULL;
+
+	if (!known || *hint >= __atomic_load_n(&nr_pools, __ATOMIC_ACQUIRE) || !queue ||
+	    !objects_hashed() || known->told.hash != (__u32)hash ||
+	    known->queue_hash != queue_hash || __atomic_load_n(&known->twin, __ATOMIC_RELAXED)) {
+		pool_get(env, object, hint, out);
+		return;
+	}
+	*out = known->told;
+	if (known->field)
+		out->queued = (*env)->GetIntField(env, known->counter ? known->counter : queue,
+						  known->field);
 }

@@ -29,10 +29,18 @@
 #define LOOP_NS_MAX 30000000ull
 
 const struct jis_native_method probe_natives[] = {
-	{"enter", "(I)V"},	 {"exit", "(I)V"},     {"enterLibrary", "(I)V"},
-	{"exitLibrary", "(I)V"}, {"valueI", "(III)V"}, {"valueJ", "(IIJ)V"},
-	{"valueF", "(IIF)V"},	 {"valueD", "(IID)V"}, {"valueL", "(IILjava/lang/Object;)V"},
-	{"spanBegin", "(I)V"},	 {"spanEnd", "(I)V"},  {0},
+	{"enter", "(I)V", NULL},
+	{"exit", "(I)V", NULL},
+	{"enterLibrary", "(I)V", NULL},
+	{"exitLibrary", "(I)V", NULL},
+	{"valueI", "(III)V", NULL},
+	{"valueJ", "(IIJ)V", NULL},
+	{"valueF", "(IIF)V", NULL},
+	{"valueD", "(IID)V", NULL},
+	{"valueL", "(IILjava/lang/Object;)V", NULL},
+	{"spanBegin", "(I)V", NULL},
+	{"spanEnd", "(I)V", NULL},
+	{0},
 };
 
 static unsigned int way = JIS_METHOD_WAY_JNI;

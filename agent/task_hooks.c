@@ -10,6 +10,7 @@
 #define TOMCAT "org/apache/tomcat/util/threads/ThreadPoolExecutor"
 #define TWO "(Ljava/lang/Object;Ljava/lang/Object;)V"
 #define ONE "(Ljava/lang/Object;)V"
+#define THREE "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;)V"
 #define RUNNABLE "(Ljava/lang/Runnable;)V"
 
 /* native(this, first parameter) at the start of a method. */
@@ -18,10 +19,29 @@
 	.probe_descriptor = TWO, .nr_locals = 2, .locals = {0, 1}, .optional = 1
 
 /*
+ * The pool's queue is passed where the class has it itself. All are objects that are seen again and
+ * again: by their hashes they are known without asking the JVM.
+ */
+#define QUEUE                                                                                      \
+	.nr_more = 1, .more = {{.kind = JIS_ARG_FIELD,                                             \
+				.field = "workQueue",                                              \
+				.type = "L" CONCURRENT "BlockingQueue;",                           \
+				.optional = 1}}
+
+#define SUBMIT(class, name, loader)                                                                \
+	{                                                                                          \
+		.class_name = class, .method = name, .descriptor = RUNNABLE, .probe = "taskGiven", \
+		.probe_descriptor = THREE, .nr_locals = 2, .locals = {0, 1}, .optional = 1, QUEUE, \
+		.hashes = "0h1h1c2h", .any_loader = loader                                         \
+	}
+
+/*
  * A worker: where it begins, asks for a task, has got one, ends. It has got one also where
  * beforeExecute() is called, if that is not overridden: for a worker that was asking when the agent
  * came, whose method still is the old one.
  */
+#define TAKES .probe = "workerTakes", .probe_descriptor = THREE, QUEUE, .hashes = "0h0c1h2h"
+
 #define WORKER(class, loader)                                                                      \
 	{GIVEN(class, "runWorker", NULL, "workerRun"), .any_loader = loader},                      \
 		{.class_name = class,                                                              \
@@ -35,8 +55,7 @@
 		{.class_name = class,                                                              \
 		 .method = "getTask",                                                              \
 		 .descriptor = "()Ljava/lang/Runnable;",                                           \
-		 .probe = "workerTask",                                                            \
-		 .probe_descriptor = TWO,                                                          \
+		 TAKES,                                                                            \
 		 .places = JIS_AT_RETURN,                                                          \
 		 .result = 1,                                                                      \
 		 .nr_locals = 1,                                                                   \
@@ -45,8 +64,7 @@
 		{.class_name = class,                                                              \
 		 .method = "beforeExecute",                                                        \
 		 .descriptor = "(Ljava/lang/Thread;Ljava/lang/Runnable;)V",                        \
-		 .probe = "workerTask",                                                            \
-		 .probe_descriptor = TWO,                                                          \
+		 TAKES,                                                                            \
 		 .nr_locals = 2,                                                                   \
 		 .locals = {2, 0},                                                                 \
 		 .any_loader = loader},                                                            \
@@ -74,13 +92,13 @@
 #define FORK_TASK "(Ljava/util/concurrent/ForkJoinTask;)Ljava/util/concurrent/ForkJoinTask;"
 
 const struct agent_hook task_hooks[] = {
-	{GIVEN(CONCURRENT "ThreadPoolExecutor", "execute", RUNNABLE, "taskSubmit")},
+	SUBMIT(CONCURRENT "ThreadPoolExecutor", "execute", 0),
 	{GIVEN(CONCURRENT "ThreadPoolExecutor", "reject", RUNNABLE, "taskReject")},
 	WORKER(CONCURRENT "ThreadPoolExecutor", 0),
 	{GIVEN(CONCURRENT "ScheduledThreadPoolExecutor", "delayedExecute", NULL, "taskSubmit")},
 	{GIVEN(CONCURRENT "ScheduledThreadPoolExecutor", "reExecutePeriodic", NULL, "taskSubmit")},
 	/* Tomcat's own: what its execute() does when the pool refuses may still be taken in. */
-	{GIVEN(TOMCAT, "executeInternal", RUNNABLE, "taskSubmit"), .any_loader = 1},
+	SUBMIT(TOMCAT, "executeInternal", 1),
 	{GIVEN(TOMCAT, "execute", RUNNABLE, "taskReject"), .places = JIS_AT_THROW, .any_loader = 1},
 	WORKER(TOMCAT, 1),
 	/* All that comes from outside, and what workers give to their pool as a whole. */

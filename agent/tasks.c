@@ -94,8 +94,14 @@ void tasks_forget(void)
 
 /* Submissions -------------------------------------------------------------------------------- */
 
+/* A task and its pool; of hashes that are not known, 0. */
+struct handed {
+	jobject task, pool, queue;
+	jint task_hash, task_class, pool_hash, queue_hash;
+};
+
 /* @queued: unless that is to be asked for, QUEUE. */
-static void submit_tell(JNIEnv *env, jobject pool, jobject task, __s32 queued)
+static void submit_tell(JNIEnv *env, const struct handed *h, __s32 queued)
 {
 	struct jis_ev_task_submit record = {.queued = queued};
 	struct worker *worker, none = {0};
@@ -106,10 +112,12 @@ static void submit_tell(JNIEnv *env, jobject pool, jobject task, __s32 queued)
 	current_number(env, &current);
 	worker = current.peer ? &current.peer->worker : &none;
 	record.java_tid = current.java_tid;
-	object_describe_after(env, task, &worker->given_class, &what);
+	object_describe_hashed(env, h->task, h->task_hash, h->task_class, &worker->given_class,
+			       &what);
 	record.class_name = what.class_name;
 	record.hash = what.hash;
-	pool_get(env, pool, &worker->pool_hint, &told);
+	pool_get_hashed(env, h->pool, h->pool_hash, h->queue, h->queue_hash, &worker->pool_hint,
+			&told);
 	record.pool_class = told.class_name;
 	record.pool_hash = told.hash;
 	if (queued == QUEUE)
@@ -118,6 +126,9 @@ static void submit_tell(JNIEnv *env, jobject pool, jobject task, __s32 queued)
 }
 
 JNIEXPORT void JNICALL PROBE(taskSubmit)(JNIEnv *env, jclass class, jobject pool, jobject task);
+JNIEXPORT void JNICALL PROBE(taskGivenHashed)(JNIEnv *env, jclass class, jobject pool, jobject task,
+					      jobject queue, jint pool_hash, jint task_hash,
+					      jint task_class, jint queue_hash);
 JNIEXPORT void JNICALL PROBE(taskReject)(JNIEnv *env, jclass class, jobject pool, jobject task);
 JNIEXPORT void JNICALL PROBE(threadSubmit)(JNIEnv *env, jclass class, jobject pool, jobject task);
 JNIEXPORT void JNICALL PROBE(forkSubmit)(JNIEnv *env, jclass class, jobject pool, jobject task);
@@ -126,7 +137,19 @@ JNIEXPORT void JNICALL PROBE(taskSubmit)(JNIEnv *env, jclass class, jobject pool
 {
 	if (!pool || !task || !enter_for(JIS_EV_task_submit))
 		return;
-	submit_tell(env, pool, task, QUEUE);
+	submit_tell(env, &(struct handed){.task = task, .pool = pool}, QUEUE);
+	agent_leave();
+}
+
+JNIEXPORT void JNICALL PROBE(taskGivenHashed)(JNIEnv *env, jclass class, jobject pool, jobject task,
+					      jobject queue, jint pool_hash, jint task_hash,
+					      jint task_class, jint queue_hash)
+{
+	struct handed handed = {task, pool, queue, task_hash, task_class, pool_hash, queue_hash};
+
+	if (!pool || !task || !enter_for(JIS_EV_task_submit))
+		return;
+	submit_tell(env, &handed, QUEUE);
 	agent_leave();
 }
 
@@ -135,7 +158,7 @@ JNIEXPORT void JNICALL PROBE(threadSubmit)(JNIEnv *env, jclass class, jobject po
 {
 	if (!pool || !task || !enter_for(JIS_EV_task_submit))
 		return;
-	submit_tell(env, pool, task, 0);
+	submit_tell(env, &(struct handed){.task = task, .pool = pool}, 0);
 	agent_leave();
 }
 
@@ -215,7 +238,7 @@ JNIEXPORT void JNICALL PROBE(forkSubmit)(JNIEnv *env, jclass class, jobject pool
 	fork_classes_find(env);
 	if ((is_told(env, task) || agent.features & JIS_FEATURE_FORKS) &&
 	    !is_continuation(env, pool, task))
-		submit_tell(env, pool, task, -1);
+		submit_tell(env, &(struct handed){.task = task, .pool = pool}, -1);
 	agent_leave();
 }
 
@@ -235,7 +258,7 @@ jobject task_pool_of_worker(JNIEnv *env, const struct current *current)
 void task_forked(JNIEnv *env, jobject pool, jobject task)
 {
 	if (!is_scheduler(env, pool))
-		submit_tell(env, pool, task, -1);
+		submit_tell(env, &(struct handed){.task = task, .pool = pool}, -1);
 }
 
 /* Workers of a ThreadPoolExecutor ------------------------------------------------------------ */
@@ -296,17 +319,18 @@ static void worker_tell(struct worker *worker, __u64 java_tid)
 }
 
 /* A worker has a task in its hands; nothing where that has been told. */
-static void task_begins(JNIEnv *env, struct worker *worker, __u64 java_tid, jobject pool,
-			jobject task)
+static void task_begins(JNIEnv *env, struct worker *worker, __u64 java_tid, const struct handed *h)
 {
 	struct jis_ev_task_begin record = {.java_tid = java_tid};
 	struct pool_told told;
 	struct object what;
 
-	pool_get(env, pool, &worker->pool_hint, &told);
+	pool_get_hashed(env, h->pool, h->pool_hash, h->queue, h->queue_hash, &worker->pool_hint,
+			&told);
 	worker->pool_class = told.class_name;
 	worker->pool_hash = told.hash;
-	object_describe_after(env, task, &worker->begun_class, &what);
+	object_describe_hashed(env, h->task, h->task_hash, h->task_class, &worker->begun_class,
+			       &what);
 	worker->task_class = what.class_name;
 	worker->task_hash = what.hash;
 	worker->open = 1;
@@ -321,7 +345,9 @@ static void task_begins(JNIEnv *env, struct worker *worker, __u64 java_tid, jobj
 
 JNIEXPORT void JNICALL PROBE(workerRun)(JNIEnv *env, jclass class, jobject pool, jobject self);
 JNIEXPORT void JNICALL PROBE(workerAsks)(JNIEnv *env, jclass class, jobject pool);
-JNIEXPORT void JNICALL PROBE(workerTask)(JNIEnv *env, jclass class, jobject task, jobject pool);
+JNIEXPORT void JNICALL PROBE(workerTakesHashed)(JNIEnv *env, jclass class, jobject task,
+						jobject pool, jobject queue, jint task_hash,
+						jint task_class, jint pool_hash, jint queue_hash);
 JNIEXPORT void JNICALL PROBE(workerExit)(JNIEnv *env, jclass class, jobject pool);
 
 static struct worker *worker_enter(JNIEnv *env, jobject pool, struct current *current)
@@ -362,7 +388,8 @@ JNIEXPORT void JNICALL PROBE(workerRun)(JNIEnv *env, jclass class, jobject pool,
 				 : foreign_field(env, &foreign_tasks, self, "firstTask",
 						 "Ljava/lang/Runnable;"));
 	if (task && !worker->open)
-		task_begins(env, worker, current.java_tid, pool, task);
+		task_begins(env, worker, current.java_tid,
+			    &(struct handed){.task = task, .pool = pool});
 	agent_leave();
 }
 
@@ -379,8 +406,11 @@ JNIEXPORT void JNICALL PROBE(workerAsks)(JNIEnv *env, jclass class, jobject pool
 	agent_leave();
 }
 
-JNIEXPORT void JNICALL PROBE(workerTask)(JNIEnv *env, jclass class, jobject task, jobject pool)
+JNIEXPORT void JNICALL PROBE(workerTakesHashed)(JNIEnv *env, jclass class, jobject task,
+						jobject pool, jobject queue, jint task_hash,
+						jint task_class, jint pool_hash, jint queue_hash)
 {
+	struct handed handed = {task, pool, queue, task_hash, task_class, pool_hash, queue_hash};
 	struct current current;
 	struct worker *worker = task ? worker_enter(env, pool, &current) : NULL;
 
@@ -388,7 +418,7 @@ JNIEXPORT void JNICALL PROBE(workerTask)(JNIEnv *env, jclass class, jobject task
 		return;
 	/* getTask() and beforeExecute() both tell of it. */
 	if (!worker->open)
-		task_begins(env, worker, current.java_tid, pool, task);
+		task_begins(env, worker, current.java_tid, &handed);
 	agent_leave();
 }
 

@@ -19,6 +19,10 @@ void pools_enable(JNIEnv *env);
 /* @hint: where the thread found its pool last. For natives that Java calls, whose local references
  * go with them. */
 void pool_get(JNIEnv *env, jobject pool, __u32 *hint, struct pool_told *out);
+/* The same with the hashes of pool and queue; @queue is NULL, and its hash 0, where it is not
+ * known. */
+void pool_get_hashed(JNIEnv *env, jobject pool, jint hash, jobject queue, jint queue_hash,
+		     __u32 *hint, struct pool_told *out);
 /* Names are of one recording. Nobody may be inside. */
 void pools_forget(JNIEnv *env);
 

@@ -205,6 +205,12 @@ void object_describe(JNIEnv *env, jobject object, struct object *out);
  * one before, NULL at first, and is set. */
 void object_describe_after(JNIEnv *env, jobject object, const struct known_class **last,
 			   struct object *out);
+/* The same of an object whose hash and whose class's hash (as System.identityHashCode() has them)
+ * are known: without asking the JVM where they are those of @last. */
+void object_describe_hashed(JNIEnv *env, jobject object, jint hash, jint class_hash,
+			    const struct known_class **last, struct object *out);
+/* Are there hashes to tell objects by? Not so with -XX:hashCode=2. */
+int objects_hashed(void);
 /* Owner of an object of java.util.concurrent, where its kind has one. */
 void object_owner(JNIEnv *env, jobject object, enum object_kind kind, struct owner *out);
 /* The lock of a condition, a local reference; NULL: its owner cannot be known. */

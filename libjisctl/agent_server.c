@@ -75,6 +75,7 @@ struct agent_server {
 	uint32_t nr_told;    /* refusals */
 	uint32_t nr_deaf;    /* times no descriptor was left */
 	uint64_t deaf_until; /* CLOCK_MONOTONIC; 0: the socket is listened to */
+	struct safepoints_tried probed;
 };
 
 static void say(struct agent_server *s, int level, const char *format, ...)
@@ -407,7 +408,8 @@ static void safepoints_begin(struct agent_server *s, struct agent *a,
 					   .clock = s->config.clock,
 					   .base = s->config.base,
 					   .process = a->process,
-					   .slot = pool_slots(a->pool)};
+					   .slot = pool_slots(a->pool),
+					   .tried = &s->probed};
 	char why[128] = "too few file descriptors are left";
 	int err = -EMFILE;
 

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -217,10 +218,18 @@ static int probe_try(struct safepoints *s, char *why, size_t n)
 					.offsets = s->offsets,
 					.reg = s->reg,
 					.unheard = 1};
-	int err = uprobes_open(&s->trial, &config);
+	struct safepoints_tried *tried = s->config.tried;
+	struct stat st = {.st_ino = 0};
+	int err;
 
+	(void)fstat(s->image.fd, &st);
+	if (st.st_ino && st.st_ino == tried->inode && st.st_dev == tried->device)
+		return 0;
+	err = uprobes_open(&s->trial, &config);
 	if (err)
 		snprintf(why, n, "probes cannot be set: %s", strerror(-err));
+	else
+		*tried = (struct safepoints_tried){st.st_dev, st.st_ino};
 	return err;
 }
 

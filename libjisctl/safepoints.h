@@ -14,6 +14,12 @@
 struct recorder_process;
 struct safepoints;
 
+/* The library whose code took a probe last: one try a library is enough. */
+struct safepoints_tried {
+	dev_t device;
+	ino_t inode; /* 0: none yet */
+};
+
 struct safepoints_config {
 	pid_t pid;
 	uint32_t own_pid; /* as it sees itself */
@@ -22,10 +28,12 @@ struct safepoints_config {
 	uint8_t uuid[16];		  /* of the process's trace */
 	struct recorder_process *process; /* with recorder_process_own_slots() */
 	uint32_t slot;			  /* the first of its own slots */
+	struct safepoints_tried *tried;	  /* kept from one JVM to the next */
 };
 
 /**
- * safepoints_open - finds the probes of the JVM and tries one, which takes some milliseconds.
+ * safepoints_open - finds the probes of the JVM and tries one, which takes some tens of
+ * milliseconds, if those of its library have not been tried before.
  * safepoints_drain() sets them, once the JVM's VM thread runs.
  * Returns 0, or -errno with the reason in @why: then the JVM's safepoints are to be had otherwise.
  */

@@ -330,17 +330,58 @@ START_TEST(versions_are_checked)
 }
 END_TEST
 
+/* The methods of a class file whose constants are all known: names, and whether they have code. */
+static unsigned int methods_list(const struct jis_bytes *b, const char *const *names,
+				 const char *const *types, const unsigned int *flags)
+{
+	struct jis_class c;
+	size_t at;
+	unsigned int i, n;
+
+	ck_assert_int_eq(jis_class_parse(&c, b->data, b->size), 0);
+	at = c.methods;
+	n = (unsigned int)b->data[at] << 8 | b->data[at + 1];
+	at += 2;
+	for (i = 0; i < n; i++) {
+		const uint8_t *m = b->data + at;
+
+		ck_assert_uint_eq((unsigned int)m[0] << 8 | m[1], flags[i]);
+		ck_assert(jis_class_utf8_is(&c, (unsigned int)m[2] << 8 | m[3], names[i]));
+		ck_assert(jis_class_utf8_is(&c, (unsigned int)m[4] << 8 | m[5], types[i]));
+		at += 8;
+		if (m[7])
+			at += 6 + ((size_t)m[12] << 8 | m[13]);
+	}
+	jis_class_free(&c);
+	return n;
+}
+
 START_TEST(a_class_of_natives_parses)
 {
-	static const struct jis_native_method natives[] = {{"a", "()V"}, {"b", "(I)V"}};
+	static const struct jis_native_method natives[] = {
+		{"a", "()V", NULL},
+		{"b", "(Ljava/lang/Object;Ljava/lang/String;)V", "0h1h1c"},
+		{"c", "(I)V", NULL}};
+	static const char *const names[] = {"a", "b", "bHashed", "c"};
+	static const char *const types[] = {"()V", "(Ljava/lang/Object;Ljava/lang/String;)V",
+					    "(Ljava/lang/Object;Ljava/lang/String;III)V", "(I)V"};
+	static const unsigned int flags[] = {0x109, 0x9, 0x109, 0x109};
 	struct jis_bytes b = {0};
-	struct jis_class c;
 
-	jis_class_of_natives(&b, "java/lang/JProbe$", natives, 2);
-	ck_assert_int_eq(jis_class_parse(&c, b.data, b.size), 0);
-	ck_assert(jis_class_utf8_is(&c, 1, "java/lang/JProbe$"));
-	ck_assert(jis_class_utf8_is(&c, 8, "(I)V"));
-	jis_class_free(&c);
+	jis_class_of_natives(&b, "java/lang/JProbe$", natives, 3);
+	ck_assert_int_eq(b.failed, 0);
+	ck_assert_uint_eq(methods_list(&b, names, types, flags), 4);
+	jis_bytes_free(&b);
+}
+END_TEST
+
+START_TEST(hashes_are_those_of_objects)
+{
+	static const struct jis_native_method native = {"a", "(Ljava/lang/Object;I)V", "0h"};
+	struct jis_bytes b = {0};
+
+	jis_class_of_natives(&b, "java/lang/JProbe$", &native, 1);
+	ck_assert_int_ne(b.failed, 0);
 	jis_bytes_free(&b);
 }
 END_TEST
@@ -448,6 +489,7 @@ int main(void)
 	tcase_add_test(tc, a_full_constant_pool_is_refused);
 	tcase_add_test(tc, versions_are_checked);
 	tcase_add_test(tc, a_class_of_natives_parses);
+	tcase_add_test(tc, hashes_are_those_of_objects);
 	tcase_add_test(tc, a_class_calls_its_own_native);
 	tcase_add_test(tc, truncated_classes_are_refused);
 	tcase_add_test(tc, damaged_classes_do_not_crash);

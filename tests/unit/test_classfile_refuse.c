@@ -229,8 +229,6 @@ START_TEST(fields_that_do_not_fit_are_refused)
 		unsigned int places, flags;
 		int constructor, hash, field;
 	} cases[] = {
-		{"(Ljava/lang/Object;)V", "method", "La/Mark;", "no object", JIS_AT_EXIT, 0, 0, 0,
-		 1},
 		{"(Ljava/lang/Object;)V", "method", "La/Mark;", "no object", JIS_AT_ENTRY, 8, 0, 0,
 		 1},
 		{"(Ljava/lang/Object;)V", "method", "La/Mark;", "no object", JIS_AT_ENTRY, 0, 1, 0,

@@ -292,6 +292,34 @@ START_TEST(fields_and_hashes_are_passed_on)
 }
 END_TEST
 
+START_TEST(fields_are_passed_on_at_exits)
+{
+	struct spec s = {.major = 49, .field = 1, .code = "00 b1"};
+	struct made m = {.nr_calls = 0};
+
+	call(&m, JIS_AT_EXIT, "exit", "(Ljava/lang/Object;)V");
+	field(&m, "method", "La/Mark;", 0);
+	ck_assert_int_eq(rewrite(&m, &s), 1);
+	same_code(&m, "00 2a b4 xxxx b8 xxxx b1 2a b4 xxxx b8 xxxx bf");
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(a_field_that_may_be_missing_is_null)
+{
+	struct spec s = {.field = 1, .code = "00 b1"};
+	struct made m = {.nr_calls = 0};
+
+	call(&m, JIS_AT_ENTRY, "enter", "(Ljava/lang/Object;Ljava/lang/Object;)V");
+	field(&m, "method", "La/Mark;", 0);
+	field(&m, "other", "La/Mark;", 0);
+	m.calls[0].args[0].optional = m.calls[0].args[1].optional = 1;
+	ck_assert_int_eq(rewrite(&m, &s), 1);
+	same_code(&m, "2a b4 xxxx 01 b8 xxxx 00 b1");
+	made_free(&m);
+}
+END_TEST
+
 START_TEST(calls_nest)
 {
 	struct spec s = {.flags = 8, .major = 49, .code = "00 b1"};
@@ -407,6 +435,8 @@ int main(void)
 	tcase_add_test(tc, parameters_are_passed_on_at_exits);
 	tcase_add_test(tc, results_are_passed_on);
 	tcase_add_test(tc, fields_and_hashes_are_passed_on);
+	tcase_add_test(tc, fields_are_passed_on_at_exits);
+	tcase_add_test(tc, a_field_that_may_be_missing_is_null);
 	tcase_add_test(tc, calls_nest);
 	tcase_add_test(tc, frames_change_their_form);
 	tcase_add_test(tc, type_annotations_move);

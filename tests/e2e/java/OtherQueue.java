@@ -11,7 +11,8 @@ import java.util.function.Supplier;
 
 /**
  * A pool that is given other queues while it works, by reflection, as some programs do to change its capacity; the old
- * ones are garbage then. Before each task is given it prints how many wait: "QUEUED N". Needs --add-opens.
+ * ones are garbage then. Before each task is given it prints how many wait, and its class: "QUEUED N CLASS". Tasks of two
+ * classes follow each other. Needs --add-opens.
  */
 public final class OtherQueue {
 	private static Thread worker;
@@ -27,17 +28,19 @@ public final class OtherQueue {
 		};
 	}
 
+	private static void give(ThreadPoolExecutor pool, Runnable task) {
+		System.out.println("QUEUED " + pool.getQueue().size() + " " + task.getClass().getName());
+		pool.execute(task);
+	}
+
 	/* One at work, four that wait behind it; all done in the end. */
 	private static void round(ThreadPoolExecutor pool) throws InterruptedException {
 		CountDownLatch begun = new CountDownLatch(1), go = new CountDownLatch(1), done = new CountDownLatch(4);
 
-		System.out.println("QUEUED 0");
-		pool.execute(blocked(begun, go));
+		give(pool, blocked(begun, go));
 		begun.await();
-		for (int i = 0; i < 4; i++) {
-			System.out.println("QUEUED " + pool.getQueue().size());
-			pool.execute(done::countDown);
-		}
+		for (int i = 0; i < 4; i++)
+			give(pool, done::countDown);
 		go.countDown();
 		done.await();
 	}
