@@ -37,10 +37,12 @@ struct agent {
 	__u64 allocation_interval; /* bytes; JIS_FEATURE_ALLOCATIONS */
 	__u32 generation;	   /* number of the recording in this process, from 1 on */
 	int recording;		   /* between its begin and its end; see agent_enter() */
-	char *methods;		   /* JIS_FEATURE_METHODS: the list it began with */
-	int methods_dry;	   /* tell them only */
-	int no_fast_probes;	   /* call the probes of methods as JNI has it, and no faster */
-	int no_patch;		   /* leave the JVM's code that calls them as it is */
+	__u32 counted; /* @generation, while its recording is under way by the processor's counter;
+			  else 0 */
+	char *methods; /* JIS_FEATURE_METHODS: the list it began with */
+	int methods_dry;    /* tell them only */
+	int no_fast_probes; /* call the probes of methods as JNI has it, and no faster */
+	int no_patch;	    /* leave the JVM's code that calls them as it is */
 };
 
 extern struct agent agent;
@@ -56,6 +58,14 @@ extern __u32 agent_control_tid;
 JIS_WRITER_FAST int agent_recording(void)
 {
 	return __atomic_load_n(&agent.recording, __ATOMIC_ACQUIRE);
+}
+
+JIS_WRITER_FAST void agent_recording_set(int on)
+{
+	int counter = agent.writer.clock == JIS_CLOCK_TSC;
+
+	__atomic_store_n(&agent.recording, on, __ATOMIC_RELEASE);
+	__atomic_store_n(&agent.counted, on && counter ? agent.generation : 0, __ATOMIC_RELEASE);
 }
 
 /* twice.c */

@@ -283,7 +283,7 @@ static void jvm_leave_alone(void)
 
 static void writing_end(void)
 {
-	__atomic_store_n(&agent.recording, 0, __ATOMIC_RELEASE);
+	agent_recording_set(0);
 	jis_writer_off(&agent.writer);
 }
 
@@ -389,7 +389,7 @@ static int begin(const char *path, JNIEnv *live, char *why, size_t n)
 		recorder_note("%s is not HotSpot: only standard JVMTI events are recorded",
 			      agent.vm_name);
 	tables_left = 1;
-	__atomic_store_n(&agent.recording, 1, __ATOMIC_RELEASE);
+	agent_recording_set(1);
 	__atomic_store_n(&jis_agent_at_work, AGENT_AT_WORK, __ATOMIC_RELEASE);
 	vm_info_write();
 	families_capabilities();

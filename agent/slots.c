@@ -58,7 +58,7 @@ static void after_fork_parent(void)
 static void after_fork_child(void)
 {
 	pthread_mutex_unlock(&threads_lock);
-	__atomic_store_n(&agent.recording, 0, __ATOMIC_RELEASE);
+	agent_recording_set(0);
 	jis_writer_off(&agent.writer);
 	if (agent_self)
 		agent_self->slot = NULL;

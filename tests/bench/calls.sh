@@ -9,6 +9,7 @@ BUILD=$(cd "${1:?build directory}" && pwd) rounds=${2:-40}
 JAVA=${JAVA:-$(command -v java)}
 TESTDIR=$(mktemp -d "${TMPDIR:-/tmp}/jis-bench.XXXXXX")
 trap 'rm -rf "$TESTDIR"' EXIT
+. tests/e2e/lib_check_jni.sh
 . tests/e2e/lib_jdks.sh
 
 jfr='method-trace=CallsBench$Traced,jdk.MethodTrace#threshold=0ms,jdk.MethodTrace#stackTrace=false'

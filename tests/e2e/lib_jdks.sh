@@ -23,7 +23,7 @@ jdk_version() {
 jdks() {
 	local least=${1:-17} java version root
 	local seen=" "
-	for java in "$REAL_JAVA" /usr/lib/jvm/*/bin/java "${JIS_CACHE:-$HOME/.cache/jis}"/lab/*/buildroot/usr/lib/jvm/*/bin/java; do
+	for java in "${REAL_JAVA:-$JAVA}" /usr/lib/jvm/*/bin/java "${JIS_CACHE:-$HOME/.cache/jis}"/lab/*/buildroot/usr/lib/jvm/*/bin/java; do
 		[ -x "$java" ] || continue
 		case $java in
 		*/buildroot/*)
