@@ -133,7 +133,8 @@ enum jis_arg_kind {
 	/* First only, at LOCKED and UNLOCK: the monitor's object */
 	JIS_ARG_OBJECT,
 	/* Not of static methods nor constructors: the object in the class's own instance field
-	 * @field; a class that has none of that @type is refused, or (@optional) null is passed */
+	 * @field, null where the method's frames have forgotten `this`; a class that has none of
+	 * that @type is refused, or (@optional) null is passed */
 	JIS_ARG_FIELD,
 };
 

@@ -165,11 +165,42 @@ static const struct known_class *class_find(JNIEnv *env, jclass class, jint hash
 	return known;
 }
 
-/* Two threads may add the same class: both entries say the same. NULL: no room. */
+static void known_class_free(JNIEnv *env, struct known_class *known)
+{
+	if (known->class)
+		(*env)->DeleteWeakGlobalRef(env, known->class);
+	exception_clear(env);
+	free(known);
+}
+
+/*
+ * Looks at those of @bucket, from @from to @end, that have the hash of @known. Returns the one that
+ * is
+ * @class, another thread having added it; NULL: there is none, and those of other classes are
+ * twins.
+ */
+static struct known_class *class_twins(JNIEnv *env, struct known_class *from,
+				       const struct known_class *end, jclass class,
+				       struct known_class *known)
+{
+	for (; from != end; from = from->next) {
+		if (from->hash != known->hash)
+			continue;
+		if ((*env)->IsSameObject(env, from->class, class))
+			return from;
+		known->twin = 1;
+		__atomic_store_n(&from->twin, 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+/* NULL: no room. */
 static const struct known_class *class_add(JNIEnv *env, jclass class,
 					   const struct known_class *what)
 {
-	struct known_class **bucket = &buckets[(__u32)what->hash % CLASSES_BUCKETS], *known, *other;
+	struct known_class **bucket = &buckets[(__u32)what->hash % CLASSES_BUCKETS];
+	struct known_class *known, *head, *seen = NULL, *other;
+	int added = 0;
 
 	if (__atomic_load_n(&nr_classes, __ATOMIC_RELAXED) >= CLASSES_MAX)
 		return NULL;
@@ -179,21 +210,26 @@ static const struct known_class *class_add(JNIEnv *env, jclass class,
 	*known = *what;
 	known->class = (*env)->NewWeakGlobalRef(env, class);
 	if (!known->class) {
-		exception_clear(env);
-		free(known);
+		known_class_free(env, known);
 		return NULL;
 	}
-	pthread_mutex_lock(&classes_lock);
-	nr_classes++;
-	for (other = *bucket; other; other = other->next) {
-		if (other->hash != known->hash)
-			continue;
-		known->twin = 1;
-		__atomic_store_n(&other->twin, 1, __ATOMIC_RELAXED);
+	while (!added) {
+		head = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
+		other = class_twins(env, head, seen, class, known);
+		if (other) {
+			known_class_free(env, known);
+			return other;
+		}
+		seen = head;
+		pthread_mutex_lock(&classes_lock);
+		if (*bucket == head) {
+			nr_classes++;
+			known->next = head;
+			__atomic_store_n(bucket, known, __ATOMIC_RELEASE);
+			added = 1;
+		}
+		pthread_mutex_unlock(&classes_lock);
 	}
-	known->next = *bucket;
-	__atomic_store_n(bucket, known, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&classes_lock);
 	return known;
 }
 

@@ -187,34 +187,74 @@ static void pool_drop(JNIEnv *env, struct pool *pool)
 		(*env)->DeleteGlobalRef(env, pool->counter);
 }
 
-/* Keeps it for the next time, where there is room. */
-static void pool_keep(JNIEnv *env, jobject object, const struct pool *found, jobject queue)
+/*
+ * Looks at those from @from to @end that have the hash of @kept. Returns the index of the one that
+ * is
+ * @object, or @end: there is none, and those of other objects are twins.
+ */
+static unsigned int pool_twins(JNIEnv *env, unsigned int from, unsigned int end, jobject object,
+			       struct pool *kept)
 {
-	struct pool kept = *found;
-	unsigned int i;
+	for (; from < end; from++) {
+		if (pools[from].told.hash != kept->told.hash)
+			continue;
+		if ((*env)->IsSameObject(env, pools[from].object, object))
+			break;
+		kept->twin = 1;
+		__atomic_store_n(&pools[from].twin, 1, __ATOMIC_RELAXED);
+	}
+	return from;
+}
 
-	if (__atomic_load_n(&nr_pools, __ATOMIC_RELAXED) == POOLS_MAX || !kept.told.class_name)
+/* Adds it, if it is not there by now: an older one, or another thread's. Returns where it is, or
+ * POOLS_MAX: there is no room. */
+static unsigned int pool_add(JNIEnv *env, jobject object, struct pool *kept)
+{
+	unsigned int seen = 0, nr, at = POOLS_MAX;
+
+	for (;;) {
+		nr = __atomic_load_n(&nr_pools, __ATOMIC_ACQUIRE);
+		at = pool_twins(env, seen, nr, object, kept);
+		if (at < nr || nr == POOLS_MAX)
+			return at;
+		seen = nr;
+		pthread_mutex_lock(&pools_lock);
+		if (nr_pools == nr) {
+			pools[nr] = *kept;
+			*kept = (struct pool){0};
+			__atomic_store_n(&nr_pools, nr + 1, __ATOMIC_RELEASE);
+		}
+		pthread_mutex_unlock(&pools_lock);
+		if (!kept->object)
+			return nr;
+	}
+}
+
+/* Keeps it for the next time, where there is room. */
+static void pool_keep(JNIEnv *env, jobject object, const struct pool *found, jobject queue,
+		      __u32 *hint)
+{
+	unsigned int at = POOLS_MAX, nr = __atomic_load_n(&nr_pools, __ATOMIC_ACQUIRE);
+	struct pool kept = *found;
+
+	if (!kept.told.class_name)
 		return;
+	if (nr == POOLS_MAX) {
+		at = pool_twins(env, 0, nr, object, &kept);
+		if (at < nr)
+			*hint = at;
+		return;
+	}
 	kept.object = (*env)->NewWeakGlobalRef(env, object);
 	exception_clear(env);
 	kept.queue = queue ? (*env)->NewWeakGlobalRef(env, queue) : NULL;
 	exception_clear(env);
 	kept.counter = found->counter ? (*env)->NewGlobalRef(env, found->counter) : NULL;
 	exception_clear(env);
-	pthread_mutex_lock(&pools_lock);
-	if (nr_pools < POOLS_MAX && kept.object && !kept.queue == !queue &&
-	    !kept.counter == !found->counter) {
-		for (i = 0; i < nr_pools; i++) {
-			if (pools[i].told.hash != kept.told.hash)
-				continue;
-			kept.twin = 1;
-			__atomic_store_n(&pools[i].twin, 1, __ATOMIC_RELAXED);
-		}
-		pools[nr_pools] = kept;
-		__atomic_store_n(&nr_pools, nr_pools + 1, __ATOMIC_RELEASE);
-		kept = (struct pool){0};
-	}
-	pthread_mutex_unlock(&pools_lock);
+	if (kept.object && !kept.queue == !queue && !kept.counter == !found->counter)
+		at = pool_add(env, object, &kept);
+	if (at < POOLS_MAX)
+		*hint = at;
 	pool_drop(env, &kept);
 }
 
@@ -264,7 +304,7 @@ void pool_get(JNIEnv *env, jobject object, __u32 *hint, struct pool_told *out)
 		out->queued =
 			(*env)->GetIntField(env, pool.counter ? pool.counter : queue, pool.field);
 	if (!known)
-		pool_keep(env, object, &pool, queue);
+		pool_keep(env, object, &pool, queue, hint);
 }
 
 void pool_get_hashed(JNIEnv *env, jobject object, jint hash, jobject queue, jint queue_hash,

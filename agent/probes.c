@@ -47,17 +47,20 @@ static unsigned int way = JIS_METHOD_WAY_JNI;
 static unsigned int way_by_flag = JIS_METHOD_WAY_JNI;
 static __u64 pair_picoseconds;
 
-/* What a trial writes instead of a record; of the thread that binds the natives. */
+/* Where a trial writes, as into a packet; of the thread that binds the natives. */
 static struct {
-	volatile __u64 busy, last, position, produced;
-	volatile __u64 leaves; /* of those, by a patched wrapper */
-	volatile __u32 number; /* what the last was given */
-	__u64 records[4096];
-} trial;
+	struct jis_writer writer;
+	struct jis_slot slot;
+	__u64 mask;
+	__u64 leaves; /* of those, by a patched wrapper */
+	__u64 all;
+	__u32 number; /* what the last was given */
+	__u8 records[32768];
+} trial = {.writer = JIS_WRITER_INITIALIZER(trial.writer)};
 
 /* Natives ------------------------------------------------------------------------------------ */
 
-/* As much as a record, so that the way the native is called has as much to wait for. */
+/* As much as a record, by the same steps: what a pair costs is measured by it. */
 static __attribute__((noinline)) void trial_write(jint number, int leaf)
 {
 	__u64 now;
@@ -66,19 +69,25 @@ static __attribute__((noinline)) void trial_write(jint number, int leaf)
 		return;
 	trial.leaves += (__u64)leaf;
 	trial.number = (__u32)number;
-	trial.busy = 1;
-	now = jis_ticks(&agent.writer);
-	__atomic_store_n(&trial.records[trial.position % 4096], now, __ATOMIC_RELEASE);
-	trial.last = now;
-	trial.position++;
-	trial.produced++;
-	trial.busy = 0;
+	trial.all++;
+	if (JIS_WRITER_UNLIKELY(agent.counted != agent.generation)) {
+		now = jis_ticks(&agent.writer);
+		memcpy(trial.records, &now, sizeof(now));
+	} else if (!jis_write_word(&trial.writer, &trial.slot, JIS_EV_method_enter, trial.number)) {
+		trial.mask = ~0ull;
+		trial.writer.mask = &trial.mask;
+		trial.writer.pool = trial.records;
+		trial.writer.base = agent.writer.base;
+		trial.slot.position = 0;
+		trial.slot.end = sizeof(trial.records);
+		trial.slot.last = jis_ticks(&agent.writer);
+	}
 	agent_leave();
 }
 
 /* What is no plain record into a packet that is open: the first of a thread, a trial, a full
  * packet. */
-static __attribute__((noinline, cold)) void probe_write_slow(unsigned int id, jint number, int leaf)
+static __attribute__((noinline)) void probe_write_slow(unsigned int id, jint number, int leaf)
 {
 	struct jis_ev_method_enter record = {(__u32)number};
 
@@ -371,7 +380,7 @@ static void pair_measure(JNIEnv *env)
 static int leaves_answer(JNIEnv *env)
 {
 	jclass class = (*env)->FindClass(env, "java/lang/JProbe$");
-	__u64 leaves, position;
+	__u64 leaves, all;
 	jmethodID id = NULL;
 	unsigned int i;
 	int good = class != NULL;
@@ -379,13 +388,13 @@ static int leaves_answer(JNIEnv *env)
 	exception_clear(env);
 	for (i = 0; good && i < NR_WRAPPERS; i++) {
 		leaves = trial.leaves;
-		position = trial.position;
+		all = trial.all;
 		trial.number = 0;
 		id = (*env)->GetStaticMethodID(env, class, wrappers[i].name, "(I)V");
 		if (id)
 			(*env)->CallStaticVoidMethod(env, class, id, (jint)JIS_METHOD_UNWOUND);
 		good = id && !(*env)->ExceptionCheck(env) && trial.leaves == leaves + 1 &&
-		       trial.position == position + 1 && trial.number == JIS_METHOD_UNWOUND;
+		       trial.all == all + 1 && trial.number == JIS_METHOD_UNWOUND;
 		exception_clear(env);
 	}
 	if (class)
@@ -396,7 +405,7 @@ static int leaves_answer(JNIEnv *env)
 /* Has the JVM's code for the natives jump to the leaves; taken back where they do not answer. */
 static void wrappers_try(JNIEnv *env)
 {
-	__u64 leaves, position;
+	__u64 leaves, all;
 	int error;
 
 	way = way_by_flag;
@@ -410,10 +419,10 @@ static void wrappers_try(JNIEnv *env)
 		return;
 	}
 	leaves = trial.leaves;
-	position = trial.position;
+	all = trial.all;
 	if (leaves_answer(env)) {
 		pair_measure(env);
-		if (trial.leaves - leaves == trial.position - position) {
+		if (trial.leaves - leaves == trial.all - all) {
 			way = JIS_METHOD_WAY_PATCH;
 			return;
 		}

@@ -19,8 +19,8 @@
 	.probe_descriptor = TWO, .nr_locals = 2, .locals = {0, 1}, .optional = 1
 
 /*
- * The pool's queue is passed where the class has it itself. All are objects that are seen again and
- * again: by their hashes they are known without asking the JVM.
+ * The pool's queue is passed where the class has it itself. Pool, queue and the
+ * task's class are seen again and again: by their hashes they are known without asking the JVM.
  */
 #define QUEUE                                                                                      \
 	.nr_more = 1, .more = {{.kind = JIS_ARG_FIELD,                                             \

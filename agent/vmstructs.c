@@ -120,7 +120,7 @@ static ssize_t pieces_read(const struct iovec *local, const struct iovec *remote
 	unsigned int i;
 	int fd;
 
-	if (got >= 0 || (errno != ENOSYS && errno != EPERM))
+	if (got >= 0 || errno == EFAULT)
 		return got;
 	fd = memory_file();
 	for (i = 0; fd >= 0 && i < n; i++) {

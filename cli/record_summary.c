@@ -29,8 +29,8 @@ static void warn_untold_jvm(const struct manifest *m, const struct process_entry
 	if (threads > LAUNCHER_THREADS)
 		cli_warn("process %u (java) ran without the agent, so its threads have no Java "
 			 "names: JAVA_TOOL_OPTIONS did not reach it (cleared environment, raised "
-			 "privileges), JIS_DISABLE=1 is set, or the agent has said why it stayed "
-			 "out",
+			 "privileges), it joined with --no-agent, JIS_DISABLE=1 is set, or the "
+			 "agent has said why it stayed out",
 			 p->pid);
 	else if (alive)
 		cli_warn("process %u (java) was still starting its JVM when the recording ended",

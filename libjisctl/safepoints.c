@@ -200,8 +200,10 @@ static void probes_set(struct safepoints *s)
 	safepoints_prepare(s);
 	config.nr = s->nr_places;
 	clock_sample_now(s, &s->before);
-	if (uprobes_open(&s->probes, &config))
+	if (uprobes_open(&s->probes, &config)) {
+		s->config.tried->inode = 0; /* the next JVM's are tried again */
 		return;
+	}
 	s->set = true;
 	s->records.builder.proto.owner = status.ns_tid;
 	s->names.builder.proto.owner = status.ns_tid;
