@@ -60,6 +60,7 @@ JIS_WRITER_FAST int agent_recording(void)
 	return __atomic_load_n(&agent.recording, __ATOMIC_ACQUIRE);
 }
 
+/* With agent.writer and agent.generation set; the writers' side of it is agent_enter(). */
 JIS_WRITER_FAST void agent_recording_set(int on)
 {
 	int counter = agent.writer.clock == JIS_CLOCK_TSC;

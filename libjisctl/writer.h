@@ -422,7 +422,8 @@ JIS_WRITER_FAST void jis_write(struct jis_writer *w, struct jis_slot *s, unsigne
 /**
  * jis_write_word - jis_write() of a payload of 4 bytes, where that takes no more than to put it
  * into the packet the slot has open; calls nothing, so that who has little else to do needs no
- * stack frame. Returns 1, or 0: nothing is written nor counted; jis_write() does it.
+ * stack frame. Only for a writer whose clock is JIS_CLOCK_TSC, and @id up to JIS_COMPACT_ID_MAX.
+ * Returns 1, or 0: nothing is written nor counted; jis_write() does it.
  */
 JIS_WRITER_FAST int jis_write_word(struct jis_writer *w, struct jis_slot *s, unsigned int id,
 				   __u32 word)

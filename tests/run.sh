@@ -6,7 +6,8 @@
 # A test exits 0 (pass), 77 (skip) or anything else (fail); with JIS_TEST_NO_SKIP=1 a skip is a failure.
 # An e2e test that fails is tried again, alone, after the others, if no more than six of them failed: a host's own load
 # delays what a test waits for, and its kernel may hide events. So is a guest test, in a boot of its own, unless the kernel
-# complained or something was left behind. JIS_TEST_ONCE=1: no e2e test is. Both are told: TWICE, and at the end which tests and what they said at first.
+# complained or something was left behind. JIS_TEST_ONCE=1: no e2e test is. Both are told: TWICE, and at the end which
+# tests and what they said at first.
 # e2e-beside: those of e2e that may run beside the others, which e2e starts itself.
 # Usage: tests/run.sh unit|e2e|e2e-beside|check-jni|check|lab|all BUILD [PATTERN]
 set -uo pipefail

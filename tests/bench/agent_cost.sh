@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # What recording costs a Tomcat: CPU time of its JVM per request under wrk, of its example servlets and JSPs in turn (or
 # of PAGES, below /examples), in eight sessions, without a recording, with the kernel's side alone (--no-agent), and with
-# the agent too. Rounds of the three in changing order in one JVM, each after twice its seconds for the JIT compiler to settle; differences are taken within a round.
+# the agent too. Rounds of the three in changing order in one JVM, each after twice its seconds for the JIT compiler to
+# settle; differences are taken within a round.
 # Usage: tests/bench/agent_cost.sh BUILD [ROUNDS [SECONDS]]; JAVA, RECORD_OPTIONS (--syscalls net,io), WARM (seconds
 # before the first round). A bound needs five rounds.
 set -euo pipefail

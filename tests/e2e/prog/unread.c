@@ -3,7 +3,6 @@
  * unread ERROR COMMAND [ARGUMENT]...: runs COMMAND with process_vm_readv() failing with ERROR (a
  * number), as a container's list of system calls has it, or a kernel that was built without it.
  */
-#include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
