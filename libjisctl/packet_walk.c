@@ -72,34 +72,37 @@ static void counted_sizes(uint32_t class, const uint16_t *sizes, uint32_t counte
 
 /*
  * The common case, which a recorder's own cost depends on: records of fixed size with compact
- * headers, whose times are never before the last, as many as come one after the other.
+ * headers, whose times are never before the last, as many as come one after the other. Only where
+ * times have a limit are they computed: else w->last stays behind, at a time that is sound too.
  */
-static inline void walk_counted(struct packet_walk *w, uint32_t class, const uint8_t *base,
-				uint32_t end, const uint32_t *counted, uint64_t *stored)
+static inline void walk_counted(struct packet_walk *w, bool timed, uint32_t class,
+				const uint8_t *base, uint32_t end, const uint32_t *counted,
+				uint64_t *stored)
 {
-	const uint32_t switches = class == JIS_STREAM_KERNEL ? JIS_EV_sched_switch : UINT32_MAX;
-	const uint8_t *p = base + w->offset;
-	uint32_t room = end - w->offset;
-	uint64_t last = w->last, n = 0, time;
+	const uint64_t switches = class == JIS_STREAM_KERNEL ? JIS_EV_sched_switch : UINT64_MAX;
+	const uint64_t limit = end - 4u;
+	uint64_t at = w->offset, last = w->last, time;
 	bool lives = false;
 
-	while (room >= 4) {
-		uint32_t word = word_at(p), id = word & 31u, size = counted[id];
+	do {
+		uint64_t word = word_at(base + at), id = word & 31u, next = at + counted[id];
 
-		time = last + (((word >> 5) - (uint32_t)last) & JIS_TIME_MASK);
-		if (size > room || time > w->time_max)
+		if (next > end)
 			break;
-		last = time;
+		if (timed) {
+			time = last + (((word >> 5) - last) & JIS_TIME_MASK);
+			if (time > w->time_max)
+				break;
+			last = time;
+		}
 		stored[id]++;
-		n++;
 		if (id == switches)
-			lives |= thread_table_concerns(class, id, p + 4);
-		p += size;
-		room -= size;
-	}
-	w->lives |= lives || (n && class != JIS_STREAM_KERNEL);
-	w->records += n;
-	w->offset = end - room;
+			lives |= thread_table_concerns(JIS_STREAM_KERNEL, JIS_EV_sched_switch,
+						       base + at + 4);
+		at = next;
+	} while (at <= limit);
+	w->lives |= lives || (at != w->offset && class != JIS_STREAM_KERNEL);
+	w->offset = (uint32_t)at;
 	w->last = last;
 }
 
@@ -161,8 +164,10 @@ static inline int walk_run(struct packet_walk *w, const struct jis_packet_header
 			record_sizes[class < JIS_NR_STREAM_CLASSES ? class : JIS_NR_STREAM_CLASSES],
 			counted);
 	while (end >= w->offset && end - w->offset >= 4) {
-		if (counts)
-			walk_counted(w, class, base, end, counted, stored);
+		if (counts && w->time_max == UINT64_MAX)
+			walk_counted(w, false, class, base, end, counted, stored);
+		else if (counts)
+			walk_counted(w, true, class, base, end, counted, stored);
 		if (end - w->offset < 4)
 			break;
 		n = walk_one(w, class, base + w->offset, end - w->offset, stored);
@@ -173,12 +178,25 @@ static inline int walk_run(struct packet_walk *w, const struct jis_packet_header
 	return 0;
 }
 
+static uint64_t sum(const uint64_t *stored)
+{
+	uint64_t n = 0;
+	uint32_t id;
+
+	for (id = 0; stored && id < JIS_MAX_EVENT_ID; id++)
+		n += stored[id];
+	return n;
+}
+
 int packet_walk_run(struct packet_walk *w, const struct jis_packet_header *packet, uint32_t end,
 		    uint64_t *stored)
 {
 	struct packet_walk walk = *w;
+	uint64_t before = sum(stored);
 	int err = walk_run(&walk, packet, end, stored);
 
+	if (stored)
+		walk.records = w->records + sum(stored) - before;
 	*w = walk;
 	return err;
 }
