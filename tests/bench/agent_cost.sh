@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # What recording costs a Tomcat: CPU time of its JVM per request under wrk, of its example servlets and JSPs in turn (or
 # of PAGES, below /examples), in eight sessions, without a recording, with the kernel's side alone (--no-agent), and with
-# the agent too. Rounds of the three in changing order in one JVM, each after twice its seconds for the JIT compiler to
-# settle; differences are taken within a round.
+# the agent too. Rounds of the three in changing order in one JVM, each after SETTLE seconds (12) under load, as an attach
+# and a detach have the JIT compiler work anew; what its threads still take while it is measured is in the figures, and
+# told. Differences are taken within a round.
 # Usage: tests/bench/agent_cost.sh BUILD [ROUNDS [SECONDS]]; JAVA, RECORD_OPTIONS (--syscalls net,io), WARM (seconds
 # before the first round). A bound needs five rounds.
 set -euo pipefail
@@ -60,22 +61,27 @@ load() { # SECONDS
 # CPU time of the JVM in microseconds: its own clock (clock_getcpuclockid), of threads that live and that have ended.
 cpu() { python3 -c "import time; print(time.clock_gettime_ns((~$server << 3) | 2) / 1000)"; }
 
+# CPU time of its compiler threads in microseconds; those that ended are not in it.
+jit() { cat /proc/$server/task/*/stat 2>/dev/null | sed -n 's/.*(C[12] CompilerThre[^)]*) //p' | awk -v hz="$(getconf CLK_TCK)" '{ t += $12 + $13 } END { print t / hz * 1e6 }'; }
+
 measure() { # ARM
-	local before after n warm
+	local before after n warm jit
 	case $1 in
 	kernel) "$jis" record -q "${options[@]}" --no-agent -p $server -o "$dir/trace" 2>"$dir/record.log" & recorder=$! ;;
 	agent) "$jis" record -q "${options[@]}" -p $server -o "$dir/trace" 2>"$dir/record.log" & recorder=$! ;;
 	esac
-	warm=$(load $((seconds * 2)))
+	warm=$(load "${SETTLE:-12}")
+	jit=$(jit)
 	before=$(cpu)
 	n=$(load "$seconds")
 	after=$(cpu)
+	jit=$(awk -v a="$(jit)" -v b="$jit" -v n="$n" 'BEGIN { print (a > b ? a - b : 0) / n }')
 	if [ -n "$recorder" ]; then
 		kill -INT $recorder
 		wait $recorder || { cat "$dir/record.log"; exit 1; }
 		recorder=
 	fi
-	echo "$1 $(awk -v a="$after" -v b="$before" -v n="$n" 'BEGIN { print (a - b) / n }') $((warm + n)) $(records)" >>"$dir/figures"
+	echo "$1 $(awk -v a="$after" -v b="$before" -v n="$n" 'BEGIN { print (a - b) / n }') $((warm + n)) $(records) $jit" >>"$dir/figures"
 	rm -rf "$dir/trace"
 }
 
@@ -109,14 +115,16 @@ import statistics as st, sys
 arms = {"off": [], "kernel": [], "agent": []}
 requests = {a: 0 for a in arms}
 kernel, java = dict(requests), dict(requests)
+jit = {a: [] for a in arms}
 for line in open(sys.argv[1]):
-    arm, us, n, k, j = line.split()
+    arm, us, n, k, j, compiler = line.split()
+    jit[arm].append(float(compiler))
     arms[arm].append(float(us))
     requests[arm] += int(n); kernel[arm] += int(k); java[arm] += int(j)
 off = st.median(arms["off"])
 for arm, v in arms.items():
-    print("%-7s %7.1f us of CPU a request (median of %d), %5.1f records of the kernel's and %5.1f of the agent's" %
-          (arm, st.median(v), len(v), kernel[arm] / requests[arm], java[arm] / requests[arm]))
+    print("%-7s %7.1f us of CPU a request (median of %d; %.1f of it the compiler's), %5.1f records of the kernel's and %5.1f of the agent's" %
+          (arm, st.median(v), len(v), st.mean(jit[arm]), kernel[arm] / requests[arm], java[arm] / requests[arm]))
 def difference(what, a, b):
     d = [(x - y) / off * 100 for x, y in zip(arms[a], arms[b])]
     free = len(d) - 1
