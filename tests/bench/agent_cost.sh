@@ -55,7 +55,8 @@ done
 # Prints the requests made.
 load() { # SECONDS
 	wrk -t1 -c8 --timeout 60s -d"$1s" -s "$dir/pages.lua" "http://127.0.0.1:$port" |
-		awk '/requests in/ { print $1 } /Non-2xx|Socket errors/ { exit 1 }'
+		awk '/requests in/ { print n = $1 } /Non-2xx|Socket errors/ { print "wrk: " $0 >"/dev/stderr"; exit 1 }
+			END { if (!n) { print "wrk made no request" >"/dev/stderr"; exit 1 } }'
 }
 
 # CPU time of the JVM in microseconds: its own clock (clock_getcpuclockid), of threads that live and that have ended.
@@ -85,18 +86,19 @@ measure() { # ARM
 	rm -rf "$dir/trace"
 }
 
-# Records of the kernel's, and of the agent's, in the trace.
+# Records of the kernel's, and of the agent's, in the trace, and those lost.
 records() {
-	[ -d "$dir/trace" ] || { echo 0 0; return; }
+	[ -d "$dir/trace" ] || { echo 0 0 0; return; }
 	python3 - "$dir/trace/manifest.json" <<'PY'
 import json, sys
 m = json.load(open(sys.argv[1]))
-kernel = java = 0
+kernel = java = lost = 0
 for s in m["streams"]:
     n = sum(s["stored"].values())
+    lost += sum(s["lost"].values())
     if s["path"].startswith("jvm-"): java += n
     else: kernel += n
-print(kernel, java)
+print(kernel, java, lost)
 PY
 }
 
@@ -115,9 +117,10 @@ import statistics as st, sys
 arms = {"off": [], "kernel": [], "agent": []}
 requests = {a: 0 for a in arms}
 kernel, java = dict(requests), dict(requests)
-jit = {a: [] for a in arms}
+jit, lost = {a: [] for a in arms}, 0
 for line in open(sys.argv[1]):
-    arm, us, n, k, j, compiler = line.split()
+    arm, us, n, k, j, l, compiler = line.split()
+    lost += int(l)
     jit[arm].append(float(compiler))
     arms[arm].append(float(us))
     requests[arm] += int(n); kernel[arm] += int(k); java[arm] += int(j)
@@ -127,6 +130,7 @@ for arm, v in arms.items():
           (arm, st.median(v), len(v), st.mean(jit[arm]), kernel[arm] / requests[arm], java[arm] / requests[arm]))
 def difference(what, a, b):
     d = [(x - y) / off * 100 for x, y in zip(arms[a], arms[b])]
+    print("%s, each round: %s %%" % (what, " ".join("%.1f" % x for x in d)))
     free = len(d) - 1
     if free < 4:
         print("%s: median %.2f %%, mean %.2f %%" % (what, st.median(d), st.mean(d)))
@@ -135,6 +139,7 @@ def difference(what, a, b):
     print("%s: median %.2f %%, mean %.2f %%, upper 95 %% bound %.2f %%" % (what, st.median(d), st.mean(d), st.mean(d) + half))
     return st.median(d) * off / 100
 difference("the agent", "agent", "kernel")
+if lost: print("%d records were lost, which cost less than one that is kept" % lost)
 us = difference("the kernel's side", "kernel", "off")
 print("%.0f ns each of the kernel's records" % (us * 1000 * requests["kernel"] / kernel["kernel"]))
 PY

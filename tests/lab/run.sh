@@ -66,6 +66,7 @@ make_job()	# TEST...
 	mkdir -p "$job/tree/tests" "$job/tree/scripts"
 	cp -a "$lab_top/tests/e2e" "$job/tree/tests/"
 	cp -a "$lab_top/scripts/demo" "$lab_top/scripts/demo.sh" "$job/tree/scripts/"
+	mkdir "$job/tree/tests/bench" && cp -a "$lab_top/tests/bench/agent_cost.sh" "$job/tree/tests/bench/"
 	mkdir "$job/tree/paraver-export" && cp -a "$lab_top/paraver-export/cfg" "$job/tree/paraver-export/"
 	[ ! -d "$src/build/demo-classes" ] || cp -a "$src/build/demo-classes" "$job/build/"
 	cp "$lab_dir/complaints.sh" "$job/"
@@ -73,7 +74,7 @@ make_job()	# TEST...
 	printf '%s ' "JIS_TEST_NO_SKIP=${JIS_TEST_NO_SKIP:-0}" "LAB_SLOW=$slow" \
 		${STRESS_SECONDS:+"STRESS_SECONDS=$STRESS_SECONDS"} ${STRESS_EVENTS:+"STRESS_EVENTS=$STRESS_EVENTS"} \
 		${STRESS_ROUND:+"STRESS_ROUND=$STRESS_ROUND"} ${E2E:+"E2E=$E2E"} \
-		${ALL_JDKS:+"ALL_JDKS=$ALL_JDKS"} \
+		${ALL_JDKS:+"ALL_JDKS=$ALL_JDKS"} ${ROUNDS:+"ROUNDS=$ROUNDS"} ${PAGES:+"PAGES='$PAGES'"} \
 		exec tests/driver.sh "$@" >"$job/run.sh"
 }
 
