@@ -6,7 +6,8 @@ Usage: kernel_waits.py PROGRAM-OUTPUT REPORT.json [--late MS]
 
 Each kind: as often as the program did it, not longer than it saw it last, and shorter by 2 ms (--late) or 2 % a time at
 most. A file forced to the disk: as often as the kernel says that the thread gave up its CPU, less what it gave it up for
-otherwise. Where the recording names descriptors, each wait has its peer, port or path.
+otherwise. All of them together, as long as the kernel's books have the thread asleep, less what it slept for otherwise,
+within as much. Where the recording names descriptors, each wait has its peer, port or path.
 """
 import argparse
 import json
@@ -32,6 +33,13 @@ def check_times(what, mine, e):
     least = count * (ns - max(args.late * 1e6, 0.02 * ns)) if ns else 1
     if not least <= mine["time"] <= 1.001 * took + 100000:
         complain(f"{what}: {mine['time']} ns of {took}, at least {least:.0f} expected")
+
+
+def check_books(what, mine, others, e):
+    least, most = map(int, e["asleep"].split(","))
+    slack = max(int(e["count"]) * args.late * 1e6, 0.02 * most)
+    if not least - others - slack <= mine["time"] <= most + slack:
+        complain(f"{what}: {mine['time']} ns, and {others} ns of others; the kernel's books have {least} to {most} ns asleep")
 
 
 def check_object(what, mine, e, peers):
@@ -69,6 +77,7 @@ for line in open(args.output):
     if int(e["ns"]) and mine["count"] != int(e["count"]):
         complain(f"{kind}: {mine['count']} times instead of {e['count']}: {t['reasons']}")
     check_times(kind, mine, e)
+    check_books(kind, mine, sum(r["time"] for name, r in t["reasons"].items() if name != REASON[kind]), e)
     if addresses and e["object"]:
         check_object(kind, mine, e, [p for p in report["peers"] if p["reason"] == REASON[kind]])
 print(f"{len(kinds)} kinds{', with objects' if addresses else ''}, {wrong} wrong")

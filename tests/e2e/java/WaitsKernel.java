@@ -20,7 +20,8 @@ import java.nio.file.StandardOpenOption;
  *
  * <p>Arguments: COUNT MILLISECONDS FILE. Output: lines "KERNEL kind key=value...", java_tid the thread's, count how
  * often it waited, ns how long at least each time (0: as long as the disk takes), took how long it found all to last,
- * switches how often it gave up its CPU meanwhile, as the kernel counts it, object a part of what was waited for.
+ * switches how often it gave up its CPU meanwhile, as the kernel counts it, asleep=LEAST,MOST for how long it was asleep
+ * by the kernel's books, object a part of what was waited for.
  */
 public final class WaitsKernel {
 	private final int count;
@@ -29,6 +30,7 @@ public final class WaitsKernel {
 	private volatile Path task;
 	private volatile long took;
 	private volatile long switches;
+	private volatile String asleep;
 
 	private WaitsKernel(int count, int ms) {
 		this.count = count;
@@ -44,6 +46,7 @@ public final class WaitsKernel {
 		try {
 			task = KernelBooks.task();
 			KernelBooks.switches(task); // once before, so that its classes are there
+			KernelBooks then = new KernelBooks();
 			long before = KernelBooks.switches(task);
 			long began = System.nanoTime();
 			for (int i = 0; i < count; i++) {
@@ -51,6 +54,8 @@ public final class WaitsKernel {
 			}
 			took = System.nanoTime() - began;
 			switches = KernelBooks.switches(task) - before;
+			KernelBooks now = new KernelBooks();
+			asleep = now.leastAsleep(then) + "," + now.mostAsleep(then);
 		} catch (IOException e) {
 			throw new IllegalStateException(e);
 		}
@@ -73,7 +78,7 @@ public final class WaitsKernel {
 		}
 		thread.join();
 		System.out.println("KERNEL " + name + " java_tid=" + Waits.id(thread) + " count=" + count + " ns=" + ns + " took=" + took
-			+ " switches=" + switches + " object=" + object);
+			+ " switches=" + switches + " asleep=" + asleep + " object=" + object);
 	}
 
 	private static ServerSocketChannel listen() throws IOException {
