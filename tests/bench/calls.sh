@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # What recording a Java call costs, entry and exit, as a ratio to two clock reads and two stores, on each JDK that is
 # here, by the way the agent chooses, by that without patching, and by plain JNI; by JFR (25), by
-# JVMTI's events, and untraced. Needs root. Usage: tests/bench/calls.sh BUILD [ROUNDS]
+# JVMTI's events, and untraced. Each in LAUNCHES (5) JVMs, as no two lay out their code alike: the median, and the range.
+# Needs root. Usage: tests/bench/calls.sh BUILD [ROUNDS]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 BUILD=$(cd "${1:?build directory}" && pwd) rounds=${2:-40}
@@ -14,30 +15,39 @@ trap 'rm -rf "$TESTDIR"' EXIT
 
 jfr='method-trace=CallsBench$Traced,jdk.MethodTrace#threshold=0ms,jdk.MethodTrace#stackTrace=false'
 
-told() { # VERSION WAY
-	printf 'JDK %-3s %-13s ' "$1" "$2"
-	cat "$TESTDIR/out"
+launches=${LAUNCHES:-5}
+
+# told VERSION WAY COMMAND...: what it prints ("... ratio N"), of the JVM with the median of the ratios.
+told() {
+	local version=$1 way=$2 i
+	shift 2
+	for ((i = 0; i < launches; i++)); do
+		"$@" || { cat "$TESTDIR/err" >&2; exit 1; }
+	done </dev/null >"$TESTDIR/out" 2>"$TESTDIR/err"
+	grep '^traced' "$TESTDIR/out" | awk '{ print $NF, $0 }' | sort -n | awk -v way="JDK $version $way" '
+		{ ratio[NR] = $1; $1 = ""; line[NR] = $0 }
+		END {
+			if (!NR) { print way ": no figure" >"/dev/stderr"; exit 1 }
+			printf "%-21s%s (%d JVMs: %s to %s)\n", way, line[int((NR + 1) / 2)], NR, ratio[1], ratio[NR]
+		}'
+}
+
+recorded() { # OPTION...
+	rm -rf "$TESTDIR/t"
+	"$BUILD/jis" record -q --pool 32M --methods 'CallsBench$Traced,!**.<init>' --methods-budget 0 "$@" -o "$TESTDIR/t" -- \
+		"${bench[@]}" "${run[@]}"
 }
 
 while read -r version java; do
 	bench=("$java" -Xbatch -cp "$BUILD/tests/classes")
 	run=(CallsBench "$BUILD/tests/libcalllimit.so" "$rounds")
 	for probes in "" --no-patch --jni-probes; do
-		"$BUILD/jis" record -q --pool 32M --methods 'CallsBench$Traced,!**.<init>' --methods-budget 0 ${probes:+"$probes"} \
-			-o "$TESTDIR/t" -- "${bench[@]}" "${run[@]}" >"$TESTDIR/out" 2>"$TESTDIR/err" </dev/null || cat "$TESTDIR/err"
-		told "$version" "${probes:-chosen}"
+		told "$version" "${probes:-chosen}" recorded ${probes:+"$probes"}
 		"$BUILD/jis" methods --list "$TESTDIR/t" | grep recorded
-		rm -rf "$TESTDIR/t"
 	done
 	# What the JVM itself has: JFR's method tracing (25), without stacks, and JVMTI's events, in which it interprets all.
-	if [ "$version" -ge 25 ]; then
-		"${bench[@]}" "-XX:StartFlightRecording:$jfr,filename=$TESTDIR/t.jfr" \
-			"${run[@]}" 2>&1 </dev/null | grep '^traced' >"$TESTDIR/out"
-		told "$version" "JFR"
-	fi
-	"${bench[@]}" "-agentpath:$BUILD/tests/libmethodevents.so" CallsBench "$BUILD/tests/libcalllimit.so" 3 whole \
-		>"$TESTDIR/out" </dev/null
-	told "$version" "JVMTI"
-	"${bench[@]}" CallsBench "$BUILD/tests/libcalllimit.so" "$rounds" whole >"$TESTDIR/out" </dev/null
-	told "$version" "untraced"
+	[ "$version" -lt 25 ] ||
+		told "$version" JFR "${bench[@]}" "-XX:StartFlightRecording:$jfr,filename=$TESTDIR/t.jfr" "${run[@]}"
+	told "$version" JVMTI "${bench[@]}" "-agentpath:$BUILD/tests/libmethodevents.so" CallsBench "$BUILD/tests/libcalllimit.so" 3 whole
+	told "$version" untraced "${bench[@]}" "${run[@]}" whole
 done < <(jdks)
