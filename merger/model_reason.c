@@ -618,6 +618,15 @@ static bool call_on_the_way(enum call_class class)
 	       class == CALL_OTHER || class == CALL_YIELD;
 }
 
+/*
+ * A worker may do other things on its way to the next task; whoever joins a thread runs Java code
+ * before it waits, which may load a class from a file.
+ */
+static bool runs_java(const struct jwait *w)
+{
+	return w->kind == JWAIT_POOL || w->kind == JWAIT_JOIN;
+}
+
 static void why_waiting(const struct waiting *x)
 {
 	struct model_reason *r = x->r;
@@ -633,8 +642,7 @@ static void why_waiting(const struct waiting *x)
 	}
 	w = jwait_of(x->m, x->life, x->begin, &j);
 	fits = call_fits_java(x, class);
-	/* On its way to the next task a worker may do other things. */
-	if (w && !fits && !call_on_the_way(class) && w->kind != JWAIT_POOL)
+	if (w && !fits && !call_on_the_way(class) && !runs_java(w))
 		x->m->counts.conflicts[MODEL_CONFLICT_CALL]++;
 	if (!w || !fits) {
 		r->kind = why_call(x, class);

@@ -21,9 +21,10 @@ launches=${LAUNCHES:-5}
 told() {
 	local version=$1 way=$2 i
 	shift 2
+	: >"$TESTDIR/out"
 	for ((i = 0; i < launches; i++)); do
-		"$@" || { cat "$TESTDIR/err" >&2; exit 1; }
-	done </dev/null >"$TESTDIR/out" 2>"$TESTDIR/err"
+		"$@" </dev/null >>"$TESTDIR/out" 2>"$TESTDIR/err" || { cat "$TESTDIR/err" >&2; exit 1; }
+	done
 	grep '^traced' "$TESTDIR/out" | awk '{ print $NF, $0 }' | sort -n | awk -v way="JDK $version $way" '
 		{ ratio[NR] = $1; $1 = ""; line[NR] = $0 }
 		END {

@@ -270,6 +270,28 @@ START_TEST(what_is_inside_of_a_java_wait_wins)
 }
 END_TEST
 
+/* Before it waits for the other's end it loads a class: no contradiction. */
+START_TEST(who_joins_runs_java_code_first)
+{
+	struct feed *f = why_new();
+
+	why_start(f);
+	writes(f, 5, 101);
+	FEED(f, SLOT, 5, join_begin, .java_tid = 2, .target_java_tid = 3);
+	leaves(f, 1, 10, 101, D | JIS_TASK_IOWAIT, "read", NATIVE, RUNNABLE);
+	feed_wake(f, 0, 20, 0, 101, 20);
+	comes(f, 1, 20, 101);
+	leaves(f, 1, 25, 101, S, "futex", BLOCKED, OBJECT);
+	feed_wake(f, 0, 40, 0, 101, 40);
+	feed_end(f);
+	ck_assert_msg(strstr(reasons[1], "file 10-20") || strstr(reasons[1], "disk 10-20"), "%s",
+		      reasons[1]);
+	ck_assert_msg(strstr(reasons[1], "join #3 25-40"), "%s", reasons[1]);
+	no_conflicts(f);
+	feed_free(f);
+}
+END_TEST
+
 /* Java thread 2 has told of a wait of each kind, and leaves for one of which it tells nothing. */
 static void untold(uint32_t os, const char *why, bool lost)
 {
@@ -774,6 +796,7 @@ int main(void)
 	tcase_add_test(t, without_records_of_calls_the_switch_names_the_call);
 	tcase_add_test(t, page_faults_and_disks);
 	tcase_add_test(t, what_is_inside_of_a_java_wait_wins);
+	tcase_add_test(t, who_joins_runs_java_code_first);
 	tcase_add_test(t, what_a_thread_that_tells_its_waits_does_not_tell_is_the_vms);
 	tcase_add_test(t, who_asks_for_a_stop_waits_for_it);
 	tcase_add_test(t, whom_a_compiler_wakes_waited_for_a_lock_of_the_vm);
