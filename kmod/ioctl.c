@@ -206,14 +206,14 @@ static int ioctl_get_packet(struct jis_session *s, void __user *arg)
 static int ioctl_status(struct jis_session *s, void __user *arg)
 {
 	struct jis_status status;
-	u32 size;
+	int err = copy_in(&status, arg, sizeof(status));
 
-	if (get_user(size, (u32 __user *)arg))
-		return -EFAULT;
-	if (size != sizeof(status))
+	if (err)
+		return err;
+	if (memchr_inv(status.reserved, 0, sizeof(status.reserved)))
 		return -EINVAL;
 	memset(&status, 0, sizeof(status));
-	status.size = size;
+	status.size = sizeof(status);
 	jis_session_status(s, &status);
 	return copy_out(arg, &status, sizeof(status));
 }

@@ -73,7 +73,7 @@ static void counted_sizes(uint32_t class, const uint16_t *sizes, uint32_t counte
 /*
  * The common case, which a recorder's own cost depends on: records of fixed size with compact
  * headers, whose times are never before the last, as many as come one after the other. Only where
- * times have a limit are they computed: else w->last stays behind, at a time that is sound too.
+ * times have a limit are they computed: else w->last stays behind.
  */
 static inline void walk_counted(struct packet_walk *w, bool timed, uint32_t class,
 				const uint8_t *base, uint32_t end, const uint32_t *counted,

@@ -14,8 +14,8 @@
 /* A walk under way; it can be taken up again when the packet has grown. */
 struct packet_walk {
 	uint32_t offset;   /* bytes from the packet's start to the next record */
-	uint64_t last;	   /* time of the last record, at first the packet's timestamp_begin;
-			    * without a limit only that of one before it */
+	uint64_t last;	   /* time of the last record, at first the packet's timestamp_begin; not
+			    * computed of records that are counted without time_max */
 	uint64_t records;  /* all types */
 	uint64_t time_max; /* no record may be later; UINT64_MAX: no limit */
 	uint64_t lost_max; /* no lost_records may tell of more; UINT64_MAX: no limit */
@@ -34,7 +34,7 @@ void packet_walk_begin(struct packet_walk *w, const struct jis_packet_header *pa
 /**
  * packet_walk_run - steps over records until @end bytes or the first zero header word.
  * @packet: at least @end readable bytes; nothing in them is trusted.
- * @stored: counted up by id; may be NULL.
+ * @stored: counted up by id; may be NULL. Nothing else may change it meanwhile: not w->told either.
  * Returns 0 at the end, or -EBADMSG: the record at w->offset is unsound (unknown id, payload that
  * does not fit, time that steps back or lies after time_max, a loss beyond lost_max). Where
  * time_max is UINT64_MAX and records are counted, a step back is not seen in each case.

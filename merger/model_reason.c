@@ -619,12 +619,13 @@ static bool call_on_the_way(enum call_class class)
 }
 
 /*
- * A worker may do other things on its way to the next task; whoever joins a thread runs Java code
- * before it waits, which may load a class from a file.
+ * A worker may do other things on its way to the next task; whoever joins a thread, and a virtual
+ * thread that parks or sleeps, runs Java code before it waits, which may load a class from a file.
  */
-static bool runs_java(const struct jwait *w)
+static bool runs_java(const struct jwait *w, const struct jthread *j)
 {
-	return w->kind == JWAIT_POOL || w->kind == JWAIT_JOIN;
+	return w->kind == JWAIT_POOL || w->kind == JWAIT_JOIN ||
+	       (j->virtual && (w->kind == JWAIT_PARK || w->kind == JWAIT_SLEEP));
 }
 
 static void why_waiting(const struct waiting *x)
@@ -642,7 +643,7 @@ static void why_waiting(const struct waiting *x)
 	}
 	w = jwait_of(x->m, x->life, x->begin, &j);
 	fits = call_fits_java(x, class);
-	if (w && !fits && !call_on_the_way(class) && !runs_java(w))
+	if (w && !fits && !call_on_the_way(class) && !runs_java(w, j))
 		x->m->counts.conflicts[MODEL_CONFLICT_CALL]++;
 	if (!w || !fits) {
 		r->kind = why_call(x, class);

@@ -5,8 +5,8 @@
 # the agent too. Rounds of the three in changing order in one JVM, each after SETTLE seconds (12) under load, as an attach
 # and a detach have the JIT compiler work anew; what its threads still take while it is measured is in the figures, and
 # told. Differences are taken within a round.
-# Usage: tests/bench/agent_cost.sh BUILD [ROUNDS [SECONDS]]; JAVA, RECORD_OPTIONS (--syscalls net,io), WARM (seconds
-# before the first round). A bound needs five rounds.
+# Usage: tests/bench/agent_cost.sh BUILD [ROUNDS [SECONDS]]; JAVA, RECORD_OPTIONS (--syscalls net,io), PAGES, SETTLE, WARM
+# (seconds before the first round). A bound needs five rounds.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . scripts/demo/lib.sh
@@ -62,8 +62,11 @@ load() { # SECONDS
 # CPU time of the JVM in microseconds: its own clock (clock_getcpuclockid), of threads that live and that have ended.
 cpu() { python3 -c "import time; print(time.clock_gettime_ns((~$server << 3) | 2) / 1000)"; }
 
-# CPU time of its compiler threads in microseconds; those that ended are not in it.
-jit() { cat /proc/$server/task/*/stat 2>/dev/null | sed -n 's/.*(C[12] CompilerThre[^)]*) //p' | awk -v hz="$(getconf CLK_TCK)" '{ t += $12 + $13 } END { print t / hz * 1e6 }'; }
+# CPU time of its compiler threads that live, in microseconds.
+jit() {
+	{ cat /proc/$server/task/*/stat 2>/dev/null || true; } | sed -n 's/.*(C[12] CompilerThre[^)]*) //p' |
+		awk -v hz="$(getconf CLK_TCK)" '{ t += $12 + $13 } END { print t / hz * 1e6 }'
+}
 
 measure() { # ARM
 	local before after n warm jit
@@ -82,7 +85,8 @@ measure() { # ARM
 		wait $recorder || { cat "$dir/record.log"; exit 1; }
 		recorder=
 	fi
-	echo "$1 $(awk -v a="$after" -v b="$before" -v n="$n" 'BEGIN { print (a - b) / n }') $((warm + n)) $(records) $jit" >>"$dir/figures"
+	echo "$1 $(awk -v a="$after" -v b="$before" -v n="$n" 'BEGIN { print (a - b) / n }') $((warm + n)) $(records) $jit" \
+		>>"$dir/figures"
 	rm -rf "$dir/trace"
 }
 
@@ -126,7 +130,8 @@ for line in open(sys.argv[1]):
     requests[arm] += int(n); kernel[arm] += int(k); java[arm] += int(j)
 off = st.median(arms["off"])
 for arm, v in arms.items():
-    print("%-7s %7.1f us of CPU a request (median of %d; %.1f of it the compiler's), %5.1f records of the kernel's and %5.1f of the agent's" %
+    print("%-7s %7.1f us of CPU a request (median of %d), %4.1f the compiler's (mean), %5.1f records of the kernel's and "
+          "%5.1f of the agent's" %
           (arm, st.median(v), len(v), st.mean(jit[arm]), kernel[arm] / requests[arm], java[arm] / requests[arm]))
 def difference(what, a, b):
     d = [(x - y) / off * 100 for x, y in zip(arms[a], arms[b])]

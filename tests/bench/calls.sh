@@ -16,6 +16,7 @@ trap 'rm -rf "$TESTDIR"' EXIT
 jfr='method-trace=CallsBench$Traced,jdk.MethodTrace#threshold=0ms,jdk.MethodTrace#stackTrace=false'
 
 launches=${LAUNCHES:-5}
+export LC_ALL=C
 
 # told VERSION WAY COMMAND...: what it prints ("... ratio N"), of the JVM with the median of the ratios.
 told() {
@@ -49,6 +50,7 @@ while read -r version java; do
 	# What the JVM itself has: JFR's method tracing (25), without stacks, and JVMTI's events, in which it interprets all.
 	[ "$version" -lt 25 ] ||
 		told "$version" JFR "${bench[@]}" "-XX:StartFlightRecording:$jfr,filename=$TESTDIR/t.jfr" "${run[@]}"
-	told "$version" JVMTI "${bench[@]}" "-agentpath:$BUILD/tests/libmethodevents.so" CallsBench "$BUILD/tests/libcalllimit.so" 3 whole
+	told "$version" JVMTI "${bench[@]}" "-agentpath:$BUILD/tests/libmethodevents.so" \
+		CallsBench "$BUILD/tests/libcalllimit.so" 3 whole
 	told "$version" untraced "${bench[@]}" "${run[@]}" whole
 done < <(jdks)

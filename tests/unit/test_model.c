@@ -480,6 +480,21 @@ START_TEST(records_that_make_no_sense_do_no_harm)
 }
 END_TEST
 
+START_TEST(every_reason_has_a_name_of_its_own)
+{
+	for (int i = 0; i < MODEL_NR_REASONS; i++) {
+		ck_assert_ptr_nonnull(model_reason_name(i));
+		for (int k = 0; k < i; k++)
+			ck_assert_str_ne(model_reason_name(i), model_reason_name(k));
+	}
+	for (int i = 0; i < MODEL_NR_ERRORS; i++)
+		ck_assert_ptr_nonnull(model_error_name(i));
+	for (int i = 0; i < MODEL_NR_CONFLICTS; i++)
+		ck_assert_ptr_nonnull(model_conflict_name(i));
+	ck_assert_str_eq(model_reason_name(MODEL_NR_REASONS), "?");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("model");
@@ -509,6 +524,7 @@ int main(void)
 	tcase_add_test(t, a_leader_may_leave_its_cpu_under_the_tid_of_the_thread_that_executes);
 	tcase_add_test(t, a_leader_may_leave_its_cpu_after_the_exec);
 	tcase_add_test(t, records_that_make_no_sense_do_no_harm);
+	tcase_add_test(t, every_reason_has_a_name_of_its_own);
 	suite_add_tcase(s, t);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

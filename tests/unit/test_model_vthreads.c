@@ -142,6 +142,30 @@ START_TEST(what_the_carrier_does_for_itself_is_its_own)
 }
 END_TEST
 
+/* It is Java code that parks a virtual thread, and may load a class from a file first. */
+START_TEST(a_file_read_on_the_way_to_a_park_is_no_contradiction)
+{
+	struct feed *f = start(1, NULL);
+
+	java_starts(f, 5, 50, 0, VIRTUAL);
+	mount(f, 10, 104, 50);
+	FEED(f, SLOT, 20, park_begin, .java_tid = 50, .class_name = NAME_LOCK, .hash = 9);
+	leaves(f, 2, 22, 104, S, "read", 4, 2);
+	feed_wake(f, 1, 30, 0, 104, 30);
+	comes(f, 2, 30, 104);
+	unmount(f, 35, 104, 50);
+	mount(f, 90, 105, 50);
+	FEED(f, SLOT, 91, park_end, .java_tid = 50);
+	end(f);
+	ck_assert_str_eq(vstates[0], "none 0-5, ready ready to mount 5-10, run on T104 10-22, "
+				     "sleep on T104 system call pinned 22-30, run on T104 30-35, "
+				     "sleep park Lock@9 35-90, run on T105 90-1000");
+	ck_assert_uint_eq(f->counts.conflicts[MODEL_CONFLICT_CALL], 0);
+	no_errors(f);
+	feed_free(f);
+}
+END_TEST
+
 START_TEST(those_that_were_there_before_begin_unknown)
 {
 	struct feed *f = why_new();
@@ -342,6 +366,7 @@ int main(void)
 	tcase_add_test(t, a_parked_one_waits_until_it_is_unparked_and_then_for_a_carrier);
 	tcase_add_test(t, a_pinned_one_waits_with_its_carrier);
 	tcase_add_test(t, what_the_carrier_does_for_itself_is_its_own);
+	tcase_add_test(t, a_file_read_on_the_way_to_a_park_is_no_contradiction);
 	tcase_add_test(t, those_that_were_there_before_begin_unknown);
 	tcase_add_test(t, a_loss_on_any_carrier_makes_them_unknown);
 	tcase_add_test(t, not_more_rows_than_asked_for);

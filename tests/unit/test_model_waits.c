@@ -284,21 +284,6 @@ START_TEST(tables_and_records_that_contradict_give_no_overlap)
 }
 END_TEST
 
-START_TEST(every_reason_has_a_name_of_its_own)
-{
-	for (int i = 0; i < MODEL_NR_REASONS; i++) {
-		ck_assert_ptr_nonnull(model_reason_name(i));
-		for (int k = 0; k < i; k++)
-			ck_assert_str_ne(model_reason_name(i), model_reason_name(k));
-	}
-	for (int i = 0; i < MODEL_NR_ERRORS; i++)
-		ck_assert_ptr_nonnull(model_error_name(i));
-	for (int i = 0; i < MODEL_NR_CONFLICTS; i++)
-		ck_assert_ptr_nonnull(model_conflict_name(i));
-	ck_assert_str_eq(model_reason_name(MODEL_NR_REASONS), "?");
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("model_waits");
@@ -317,7 +302,6 @@ int main(void)
 	tcase_add_test(t, records_that_make_no_sense_do_no_harm);
 	tcase_add_test(t, cgroups_that_are_named_anew_are_never_above_themselves);
 	tcase_add_test(t, tables_and_records_that_contradict_give_no_overlap);
-	tcase_add_test(t, every_reason_has_a_name_of_its_own);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
 	failed = srunner_ntests_failed(r);

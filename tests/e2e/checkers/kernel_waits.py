@@ -39,7 +39,7 @@ def check_books(what, mine, others, e):
     least, most = map(int, e["asleep"].split(","))
     slack = max(int(e["count"]) * args.late * 1e6, 0.02 * most)
     if not least - others - slack <= mine["time"] <= most + slack:
-        complain(f"{what}: {mine['time']} ns, and {others} ns of others; the kernel's books have {least} to {most} ns asleep")
+        complain(f"{what}: {mine['time']} ns, {others} ns of other waits; the kernel's books have {least} to {most} asleep")
 
 
 def check_object(what, mine, e, peers):
@@ -77,7 +77,7 @@ for line in open(args.output):
     if int(e["ns"]) and mine["count"] != int(e["count"]):
         complain(f"{kind}: {mine['count']} times instead of {e['count']}: {t['reasons']}")
     check_times(kind, mine, e)
-    check_books(kind, mine, sum(r["time"] for name, r in t["reasons"].items() if name != REASON[kind]), e)
+    check_books(kind, mine, t["states"]["blocked"] + t["states"]["blocked uninterruptibly"] - mine["time"], e)
     if addresses and e["object"]:
         check_object(kind, mine, e, [p for p in report["peers"] if p["reason"] == REASON[kind]])
 print(f"{len(kinds)} kinds{', with objects' if addresses else ''}, {wrong} wrong")

@@ -122,9 +122,9 @@ public final class WaitsKernel {
 
 	private void disk(Path path) throws Exception {
 		try (FileChannel file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
-			ByteBuffer bytes = ByteBuffer.allocateDirect(1 << 18);
+			ByteBuffer bytes = ByteBuffer.allocateDirect(1 << 23); // for more than the 2 ms a wait's time may be wrong by
 			kind("fsync", path.toString(), 0, i -> {
-				file.write(bytes.clear(), (long) i << 18);
+				file.write(bytes.clear(), (long) i << 23);
 				file.force(true);
 			}, null);
 		} finally {

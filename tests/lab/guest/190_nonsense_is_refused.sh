@@ -7,7 +7,6 @@
 # nothing is left behind. The kernel's parameters choose what is run: jisfuzz.seed=N jisfuzz.seconds=N
 # jisfuzz.args=-k,pool. A kernel that counts the module's lines (JIS_GCOV=1) leaves the counts in $LAB_OUT/gcov.
 # lab-timeout: 900
-# lab-suite: bookworm
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

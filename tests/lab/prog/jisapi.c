@@ -149,6 +149,7 @@ static void test_states(void)
 {
 	struct jis_setup setup = request();
 	struct jis_get_packet got;
+	struct jis_status now;
 	int fd = device();
 
 	EXPECT(-EBADFD, call(fd, JIS_IOC_START, NULL));
@@ -176,6 +177,12 @@ static void test_states(void)
 	EXPECT(-EAGAIN, get(fd, 0, &got));
 	EXPECT(-EINVAL, get(fd, setup.nr_cpus, &got));
 	EXPECT(-EINVAL, get(fd, ~0u, &got));
+	got = (struct jis_get_packet){.size = sizeof(got), .reserved = 1ull << 40};
+	EXPECT(-EINVAL, call(fd, JIS_IOC_GET_PACKET, &got));
+	now = (struct jis_status){.size = sizeof(now), .reserved[3] = 1};
+	EXPECT(-EINVAL, call(fd, JIS_IOC_STATUS, &now));
+	now = (struct jis_status){.size = sizeof(now) - 8};
+	EXPECT(-EINVAL, call(fd, JIS_IOC_STATUS, &now));
 	EXPECT(0, call(fd, JIS_IOC_STOP, NULL));
 	EXPECT(0, call(fd, JIS_IOC_STOP, NULL));
 	EXPECT(-EBADFD, call(fd, JIS_IOC_START, NULL));

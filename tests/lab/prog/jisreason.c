@@ -7,7 +7,8 @@
  *   jisreason attributes      changes nice value, policy, priority and affinity of its own, prints
  *                             each as "attributes TID policy prio nice nr_cpus cpus"
  *   jisreason wakers N        three threads sleep N times each: "sleeper TID" in nanosleep, "timer
- *                             TID" in a timerfd, "reader TID" in a pipe that "writer TID" writes to
+ *                             TID" in a timerfd, "reader TID" in a pipe that "writer TID CPU"
+ *                             writes to, there; "receiver TID" N times more for what it sends it
  *   jisreason spin SECONDS CPU       busy there; prints its tid, and "switches" it was made to take
  *   jisreason hop N           moves N times between CPUs 0 and 1; prints what /proc counted
  *   jisreason ends            a process of 3 threads killed, one that calls exit(3) in a thread
@@ -18,6 +19,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -28,6 +30,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -110,6 +113,7 @@ static int attributes(void)
 
 static int rounds;
 static int pipe_fds[2];
+static int receives;
 
 static void *sleeper(void *unused)
 {
@@ -147,24 +151,57 @@ static void *reader(void *unused)
 	return unused;
 }
 
+static void *receiver(void *unused)
+{
+	char c;
+
+	printf("receiver %d\n", gettid());
+	for (int i = 0; i < rounds; i++)
+		if (recv(receives, &c, 1, 0) != 1)
+			die("recv");
+	return unused;
+}
+
+/* A datagram to this host is received in the softirq of who sent it. */
+static int loopback(void)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int sends = socket(AF_INET, SOCK_DGRAM, 0);
+	socklen_t size = sizeof(address);
+
+	receives = socket(AF_INET, SOCK_DGRAM, 0);
+	if (bind(receives, (struct sockaddr *)&address, sizeof(address)) ||
+	    getsockname(receives, (struct sockaddr *)&address, &size) ||
+	    connect(sends, (struct sockaddr *)&address, sizeof(address)))
+		die("loopback");
+	return sends;
+}
+
 static int wakers(int n)
 {
-	pthread_t t[3];
+	void *(*const threads[])(void *) = {sleeper, timer, reader, receiver};
+	int cpu = sysconf(_SC_NPROCESSORS_ONLN) > 1, sends;
+	pthread_t t[4];
 	char c = 0;
 
 	rounds = n;
 	if (pipe(pipe_fds))
 		die("pipe");
-	printf("writer %d\n", gettid());
-	pthread_create(&t[0], NULL, sleeper, NULL);
-	pthread_create(&t[1], NULL, timer, NULL);
-	pthread_create(&t[2], NULL, reader, NULL);
+	sends = loopback();
+	printf("writer %d %d\n", gettid(), cpu);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, threads[i], NULL);
+	pin(cpu);
 	for (int i = 0; i < n; i++) {
 		usleep(3000);
 		if (write(pipe_fds[1], &c, 1) != 1)
 			die("write");
+		usleep(3000);
+		if (send(sends, &c, 1, 0) != 1)
+			die("send");
 	}
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		pthread_join(t[i], NULL);
 	return 0;
 }

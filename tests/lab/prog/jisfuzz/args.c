@@ -132,8 +132,6 @@ static size_t words_in(enum op op)
 	switch (op) {
 	case OP_COUNTERS:
 		return 2;
-	case OP_STATUS:
-		return 1;
 	default:
 		return ops[op].size / 4;
 	}
