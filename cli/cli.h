@@ -114,7 +114,8 @@ void cli_progress_done(void);
 const char *cli_format_bytes(char *buffer, size_t n, uint64_t bytes);
 const char *cli_format_ns(char *buffer, size_t n, uint64_t ns);
 
-/* Writes @text with control characters, backslash and quotes escaped as in C; UTF-8 is kept. */
+/* Writes @text with control characters, backslash, quotes, and what is no UTF-8, escaped as in C.
+ */
 void cli_print_escaped(FILE *out, const char *text);
 /* The same as a string, for free(); NULL without memory. */
 char *cli_escaped(const char *text);

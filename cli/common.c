@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "trace/json_text.h"
 
 /* So many streams are named that cannot be read, or are damaged. */
 #define UNREAD_MAX 16u
@@ -285,6 +286,8 @@ const char *cli_format_ns(char *buffer, size_t n, uint64_t ns)
 void cli_print_escaped(FILE *out, const char *text)
 {
 	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+		int length = json_text_character((const char *)p);
+
 		if (*p == '"' || *p == '\\')
 			fprintf(out, "\\%c", *p);
 		else if (*p == '\n')
@@ -295,8 +298,12 @@ void cli_print_escaped(FILE *out, const char *text)
 			fprintf(out, "\\x%02x", *p);
 		else if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0) /* U+0080 to U+009F */
 			fprintf(out, "\\u%04x", *++p);
-		else
-			fputc(*p, out);
+		else if (length == 0)
+			fprintf(out, "\\x%02x", *p);
+		else {
+			fwrite(p, 1, (size_t)length, out);
+			p += length - 1;
+		}
 	}
 }
 

@@ -24,6 +24,11 @@ static int utf8_length(const uint8_t *p)
 	return n;
 }
 
+int json_text_character(const char *text)
+{
+	return utf8_length((const uint8_t *)text);
+}
+
 bool json_text_is_utf8(const char *text)
 {
 	const uint8_t *p = (const uint8_t *)text;

@@ -13,6 +13,9 @@ struct json_object;
  */
 struct json_object *json_text(const char *text);
 
+/* json_text_character - bytes of the UTF-8 character @text begins with; 0: it is none. */
+int json_text_character(const char *text);
+
 /* json_text_is_utf8 - is all of @text UTF-8? */
 bool json_text_is_utf8(const char *text);
 

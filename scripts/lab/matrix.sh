@@ -77,17 +77,23 @@ build()	# SUITE RELEASE
 			tr '\n' ' ')" "$warnings" "$result"
 }
 
+source_sum()
+{
+	cat "$lab_top"/kmod/*.[ch] "$lab_top"/include/jis/*.h | sha256sum | cut -c1-12
+}
+
 table()
 {
 	local suite release compiler features warnings result
 
-	cat <<-'HEAD'
+	cat <<-HEAD
 		# Kernels
 
-		What `make matrix` printed: the module, built for each kernel of the suites of Debian with the
-		suite's own compiler. The features are what `kmod/configure.c` finds in a kernel's headers; none
+		What \`make matrix\` printed on $(date -u +%F): the module
+		(source: $(source_sum) of \`cat kmod/*.[ch] include/jis/*.h | sha256sum\`), built for each kernel of the suites of Debian with the
+		suite's own compiler. The features are what \`kmod/configure.c\` finds in a kernel's headers; none
 		is asked for by version. The module is loaded and tested with the cloud kernels of bookworm and
-		trixie (`make test`) and of bullseye (`scripts/lab/old-kernel.sh`).
+		trixie (\`make test\`) and of bullseye (\`scripts/lab/old-kernel.sh\`).
 
 		| suite | kernel | compiler | result | warnings | found |
 		|---|---|---|---|---|---|

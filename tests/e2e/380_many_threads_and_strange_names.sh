@@ -7,10 +7,15 @@ need_root
 
 # A terminal takes U+0080 to U+009F for commands, as it does the controls of ASCII: neither gets there.
 "${RECORD[@]}" -q -o "$TESTDIR/controls" -- python3 -c \
-	'import time; open("/proc/self/comm", "wb").write(b"a\xc2\x9bb\x1bc\xc3\xa4"); time.sleep(0.05)'
+	'import time; open("/proc/self/comm", "wb").write(b"a\xc2\x9bb\x1bc\xc3\xa4\xc0\x80"); time.sleep(0.05)'
 "$JIS" report -q "$TESTDIR/controls" >"$TESTDIR/controls.report"
-grep -qF 'a\u009bb\x1bcä' "$TESTDIR/controls.report" || { cat "$TESTDIR/controls.report"; fail "the name is not masked"; }
+grep -qF 'a\u009bb\x1bcä??' "$TESTDIR/controls.report" || { cat "$TESTDIR/controls.report"; fail "the name is not masked"; }
 ! LC_ALL=C grep -q $'\xc2\x9b' "$TESTDIR/controls.report" || fail "a control character is printed"
+# Nor does what is no UTF-8, which programs that read the output do not take.
+"$JIS" dump "$TESTDIR/controls" >"$TESTDIR/controls.dump"
+grep -qF 'cä\xc0\x80' "$TESTDIR/controls.dump" || fail "the name is not in the dump"
+python3 -c 'import sys; [open(f, encoding="utf-8").read() for f in sys.argv[1:]]' "$TESTDIR"/controls.{dump,report} ||
+	fail "what is printed is no UTF-8"
 
 # One thread starts and joins all others, five records each: more than 16 MiB for 873 slots can always take.
 "${RECORD[@]}" -q --pool 64M -o "$TESTDIR/trace" -- "$JAVA" -Xmx512m -Xss256k -cp "$CLASSES:$MARKERS" ManyThreads \

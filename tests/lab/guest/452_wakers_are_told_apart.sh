@@ -58,6 +58,6 @@ while read -r count context source; do
 	esac
 done <"$LAB_TMP/sources"
 waits=$(sed -n 's/^tid .* waits //p' "$LAB_OUT/disk")
-[ $by_disk -ge $((waits * 8 / 10)) ] && [ "$waits" -ge 100 ] ||
+[ $by_disk -ge $((waits * 8 / 10)) ] && [ "$waits" -ge 20 ] ||
 	fail "the disk's interrupt and softirq woke it $by_disk times of $waits, others $other: $(tr '\n' ';' <"$LAB_TMP/sources")"
 ok "disk, by context and source: $(tr '\n' ';' <"$LAB_TMP/sources")"
