@@ -89,11 +89,11 @@ table()
 	cat <<-HEAD
 		# Kernels
 
-		What \`make matrix\` printed on $(date -u +%F): the module
-		(source: $(source_sum) of \`cat kmod/*.[ch] include/jis/*.h | sha256sum\`), built for each kernel of the suites of Debian with the
-		suite's own compiler. The features are what \`kmod/configure.c\` finds in a kernel's headers; none
-		is asked for by version. The module is loaded and tested with the cloud kernels of bookworm and
-		trixie (\`make test\`) and of bullseye (\`scripts/lab/old-kernel.sh\`).
+		What \`make matrix\` printed on $(date -u +%F) for the module of source $(source_sum)
+		(\`cat kmod/*.[ch] include/jis/*.h | sha256sum\`), built for each kernel of the suites of
+		Debian with the suite's own compiler. The features are what \`kmod/configure.c\` finds in a
+		kernel's headers; none is asked for by version. The module is loaded and tested with the cloud
+		kernels of bookworm and trixie (\`make test\`) and of bullseye (\`scripts/lab/old-kernel.sh\`).
 
 		| suite | kernel | compiler | result | warnings | found |
 		|---|---|---|---|---|---|
