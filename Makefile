@@ -176,6 +176,11 @@ $(BUILD)/tests/prog/%: $(BUILD)/obj/tests/e2e/prog/%.o $(SHLIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) -L$(BUILD) -ljisctl -Wl,-rpath,'$$ORIGIN/../..' -lpthread -lm
 $(BUILD)/tests/prog/rewrite_classes: $(CLASSFILE_OBJ)
+# Writes traces itself.
+$(BUILD)/tests/prog/impossible: $(BUILD)/obj/tests/e2e/prog/impossible.o $(LIB_A)
+	$(say) LD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< -Wl,--start-group $(LIB_A) -Wl,--end-group $(LIBS) -lm
 
 # Libraries that tests load into JVMs, beside the agent.
 EXTRA_tests = $(if $(findstring tests/e2e/jvmti/,$<)$(findstring unit/test_retransform,$<)$(findstring unit/test_wrappers,$<),$(JVMTI_INC))

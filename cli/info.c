@@ -369,14 +369,12 @@ static int find_damages(const struct info *in, bool quiet, int *status)
 	known_damages_free(list.known);
 	if (!err)
 		*status = cli_tell_unread(model_info(model)->manifest);
-	model_close(model);
 	if (!err && !list.shown && !quiet)
 		printf("\nno damaged interval\n");
-	if (err)
-		return err;
-	if (!quiet)
-		cli_print_doubts(&list.counts);
-	return list.shown || known;
+	if (!err && !quiet)
+		cli_print_doubts(model, &list.counts);
+	model_close(model);
+	return err ? err : list.shown || known;
 }
 
 struct json_probes {

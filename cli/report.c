@@ -251,7 +251,7 @@ static void print_parallelism(const struct view *v)
 	putchar('\n');
 }
 
-static void print_doubts(const struct view *v)
+static void print_doubts(const struct model *model, const struct view *v)
 {
 	const struct model_counts *c = &v->report->counts;
 	char time[32];
@@ -274,7 +274,7 @@ static void print_doubts(const struct view *v)
 	if (c->lost)
 		printf("lost: %" PRIu64 " records of the kernel, %" PRIu64 " of processes\n",
 		       c->lost - c->lost_user, c->lost_user);
-	cli_print_doubts(c);
+	cli_print_doubts(model, c);
 }
 
 static int run(const char *path, const struct model_options *options, struct view *v, bool json)
@@ -307,7 +307,7 @@ static int run(const char *path, const struct model_options *options, struct vie
 		report_print_doings(model, v->report, v->limit);
 		report_print_links(model, v->report, v->limit);
 		print_parallelism(v);
-		print_doubts(v);
+		print_doubts(model, v);
 	}
 	if (err)
 		cli_error("%s: %s", path, strerror(-err));

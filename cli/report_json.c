@@ -371,10 +371,24 @@ static struct json_object *process_object(const struct report *r, uint32_t i)
 	return o;
 }
 
-static struct json_object *counts_object(const struct model_counts *c)
+static void put_first(const struct model *model, struct json_object *all, const char *name,
+		      uint64_t n, const struct model_first *first)
+{
+	struct json_object *o;
+
+	if (!n)
+		return;
+	o = json_object_new_object();
+	put(o, "time", first->time);
+	if (first->who.thread != MODEL_NO_THREAD || first->who.vthread != MODEL_NO_THREAD)
+		json_object_object_add(o, "thread", who_object(model, &first->who));
+	json_object_object_add(all, name, o);
+}
+
+static struct json_object *counts_object(const struct model *model, const struct model_counts *c)
 {
 	struct json_object *o = json_object_new_object(), *errors = json_object_new_object();
-	struct json_object *conflicts = json_object_new_object();
+	struct json_object *conflicts = json_object_new_object(), *first = json_object_new_object();
 
 	put(o, "events", c->events);
 	put(o, "switches", c->switches);
@@ -387,12 +401,21 @@ static struct json_object *counts_object(const struct model_counts *c)
 	put(o, "unknown_threads", c->unknown_threads);
 	put(o, "forgotten_tasks", c->forgotten_tasks);
 	put(o, "lost", c->lost);
-	for (int i = 0; i < MODEL_NR_CONFLICTS; i++)
-		put(conflicts, model_conflict_name((enum model_conflict)i), c->conflicts[i]);
-	for (int i = 0; i < MODEL_NR_ERRORS; i++)
-		put(errors, model_error_name((enum model_error)i), c->errors[i]);
+	for (int i = 0; i < MODEL_NR_CONFLICTS; i++) {
+		const char *name = model_conflict_name((enum model_conflict)i);
+
+		put(conflicts, name, c->conflicts[i]);
+		put_first(model, first, name, c->conflicts[i], &c->first_conflict[i]);
+	}
+	for (int i = 0; i < MODEL_NR_ERRORS; i++) {
+		const char *name = model_error_name((enum model_error)i);
+
+		put(errors, name, c->errors[i]);
+		put_first(model, first, name, c->errors[i], &c->first_error[i]);
+	}
 	json_object_object_add(o, "conflicts", conflicts);
 	json_object_object_add(o, "errors", errors);
+	json_object_object_add(o, "first", first);
 	return o;
 }
 
@@ -431,7 +454,7 @@ int report_print_json(const struct model *model, const struct report *r)
 	put(root, "damages", r->damage.intervals + r->user_damage.intervals);
 	put(root, "damaged_time", r->damage.time + r->user_damage.time);
 	json_object_object_add(root, "missing", missing_object(r));
-	json_object_object_add(root, "counts", counts_object(&r->counts));
+	json_object_object_add(root, "counts", counts_object(model, &r->counts));
 	puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |
 							  JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(root);

@@ -31,7 +31,7 @@ static void print_who(const struct model *model, const struct model_who *who)
 	cli_print_escaped(stdout, link_who_text(model, who));
 }
 
-static void print_who_tid(const struct model *model, const struct model_who *who)
+void link_print_who(const struct model *model, const struct model_who *who)
 {
 	print_who(model, who);
 	if (who->vthread == MODEL_NO_THREAD && who->thread != MODEL_NO_THREAD)
@@ -169,9 +169,9 @@ static void print_pairs(const struct model *model, const struct report *r, uint3
 		if (limit && of_kind >= limit)
 			continue;
 		print_link(l);
-		print_who_tid(model, &l->from);
+		link_print_who(model, &l->from);
 		fputs(" -> ", stdout);
-		print_who_tid(model, &l->to);
+		link_print_who(model, &l->to);
 		putchar('\n');
 	}
 }

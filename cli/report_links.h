@@ -10,5 +10,7 @@ void report_print_links(const struct model *model, const struct report *r, uint3
 
 /* The name of a thread, or of the virtual one on it. */
 const char *link_who_text(const struct model *model, const struct model_who *who);
+/* Prints it, escaped, of a kernel thread with its tid. */
+void link_print_who(const struct model *model, const struct model_who *who);
 
 #endif /* JIS_CLI_REPORT_LINKS_H */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "cli.h"
+#include "report_links.h"
 #include "report_places.h"
 #include "report_tasks.h"
 
@@ -279,7 +280,21 @@ int report_print_reasons(const struct model *model, const struct report *r, uint
 
 /* What did not fit --------------------------------------------------------------------------- */
 
-void cli_print_doubts(const struct model_counts *c)
+static void print_doubt(const struct model *model, const char *what, uint64_t n, const char *name,
+			const struct model_first *first)
+{
+	if (!n)
+		return;
+	printf("%s: %" PRIu64 " times: %s; first at %.6f s", what, n, name,
+	       (double)first->time / 1e9);
+	if (first->who.thread != MODEL_NO_THREAD || first->who.vthread != MODEL_NO_THREAD) {
+		printf(", ");
+		link_print_who(model, &first->who);
+	}
+	putchar('\n');
+}
+
+void cli_print_doubts(const struct model *model, const struct model_counts *c)
 {
 	if (c->contradictions || c->unbalanced_spans || c->backward_steps || c->unknown_threads)
 		printf("did not fit: %" PRIu64 " contradictions, %" PRIu64
@@ -295,14 +310,10 @@ void cli_print_doubts(const struct model_counts *c)
 		printf("tasks submitted that had not begun, and were forgotten as too many: "
 		       "%" PRIu64 "\n",
 		       c->forgotten_tasks);
-	for (int i = 0; i < MODEL_NR_CONFLICTS; i++) {
-		if (c->conflicts[i])
-			printf("contradiction: %" PRIu64 " times: %s\n", c->conflicts[i],
-			       model_conflict_name((enum model_conflict)i));
-	}
-	for (int i = 0; i < MODEL_NR_ERRORS; i++) {
-		if (c->errors[i])
-			printf("impossible order: %" PRIu64 " times: %s\n", c->errors[i],
-			       model_error_name((enum model_error)i));
-	}
+	for (int i = 0; i < MODEL_NR_CONFLICTS; i++)
+		print_doubt(model, "contradiction", c->conflicts[i],
+			    model_conflict_name((enum model_conflict)i), &c->first_conflict[i]);
+	for (int i = 0; i < MODEL_NR_ERRORS; i++)
+		print_doubt(model, "impossible order", c->errors[i],
+			    model_error_name((enum model_error)i), &c->first_error[i]);
 }

@@ -17,7 +17,7 @@ int report_print_reasons(const struct model *model, const struct report *r, uint
 const char *owner_text(const struct model *model, const struct report_owner *owner, char *buffer,
 		       size_t n);
 
-/* Says what contradicted itself, by kind; nothing when nothing did. */
-void cli_print_doubts(const struct model_counts *counts);
+/* Says what contradicted itself, by kind, when first and of whom; nothing when nothing did. */
+void cli_print_doubts(const struct model *model, const struct model_counts *counts);
 
 #endif /* JIS_CLI_REPORT_REASONS_H */

@@ -444,7 +444,7 @@ static void print_summary(const struct stats_view *v)
 		       (double)s->probe / 1e3,
 		       cli_format_ns(time, sizeof(time),
 				     (uint64_t)((double)s->probe / 1e3 * (double)s->calls)));
-	cli_print_doubts(&s->counts);
+	cli_print_doubts(v->model, &s->counts);
 }
 
 int stats_print_text(const struct stats_view *v)

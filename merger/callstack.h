@@ -60,6 +60,11 @@ struct caller {
 	struct callstack *s;
 };
 
+static inline struct model_who caller_who(const struct model *m, const struct caller *c)
+{
+	return c->j ? who_writes(c->j) : who_is(m, c->life);
+}
+
 /* model_values.c: the record of a value of the call that @s enters next. */
 void value_add(struct model *m, struct callstack *s, uint32_t process,
 	       const struct jis_ev_method_value *ev);

@@ -394,6 +394,13 @@ enum model_error {
 	MODEL_ERROR_CALL_EXIT,	     /* of another call than the one it is in */
 	MODEL_ERROR_METHOD_EXIT,     /* of a method it is not in */
 	MODEL_ERROR_METHOD_UNENDED,  /* a method ends while one inside of it has not */
+	/* Switches and wake-ups that contradict those before; also counted as contradictions. */
+	MODEL_ERROR_NOT_THERE, /* a thread leaves a CPU that it was not on */
+	MODEL_ERROR_CPU_TAKEN, /* a thread leaves a CPU that another one was on */
+	MODEL_ERROR_NOT_READY, /* a thread gets a CPU that waited, unwoken, or has ended */
+	MODEL_ERROR_ELSEWHERE, /* a thread gets a CPU while it runs on another */
+	MODEL_ERROR_WAKER,     /* a thread wakes another where it does not run */
+	MODEL_ERROR_WOKEN,     /* a thread is woken that has ended, or that was not made */
 	MODEL_NR_ERRORS
 };
 
@@ -407,13 +414,21 @@ enum model_conflict {
 	MODEL_NR_CONFLICTS
 };
 
+/* The first of a kind. */
+struct model_first {
+	uint64_t time;	      /* of the record that showed it */
+	struct model_who who; /* the thread it is of, as far as is known */
+};
+
 /* What did not fit: each count is an error of the trace or of a rule, shown by info and report. */
 struct model_counts {
 	uint64_t events;
 	uint64_t switches;	 /* sched_switch that touch a target */
 	uint64_t wakeups;	 /* of targets, that ended a wait */
 	uint64_t wakings_on_cpu; /* wake-ups of threads that had not left the CPU: no transition */
-	uint64_t contradictions; /* evidence against the modelled state; the newer evidence wins */
+	/* Evidence against the modelled state; the newer evidence wins. The sum of the errors from
+	 * MODEL_ERROR_NOT_THERE on. */
+	uint64_t contradictions;
 	/* Switches that must have been and that the kernel did not tell of: to threads that were
 	 * ready, and then at work on a CPU that was idle or of which nothing was known. */
 	uint64_t unseen_switches;
@@ -425,6 +440,8 @@ struct model_counts {
 	uint64_t forgotten_tasks; /* submitted, not begun, and the oldest of too many */
 	uint64_t errors[MODEL_NR_ERRORS];
 	uint64_t conflicts[MODEL_NR_CONFLICTS]; /* counted when a sink wants_reasons */
+	/* Where their count is not 0. */
+	struct model_first first_error[MODEL_NR_ERRORS], first_conflict[MODEL_NR_CONFLICTS];
 };
 
 /* A sink. Any member may be NULL. Each returns 0, or a negative errno that ends the run. */

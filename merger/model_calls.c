@@ -397,7 +397,7 @@ static void enter(struct model *m, uint32_t cpu, uint32_t tid, int32_t nr, int32
 	life_seen(m, life, cpu, t);
 	w = &m->whys[life];
 	if (w->call >= 0 && call_class(m, w->call) != CALL_LAST)
-		model_error_count(m, MODEL_ERROR_CALL_ENTER);
+		model_error_count(m, MODEL_ERROR_CALL_ENTER, who_is(m, life));
 	if (m->reasons)
 		life_pass(m, life, t);
 	f = fd_find(m, m->threads[life].process, fd);
@@ -425,7 +425,7 @@ static void leave(struct model *m, uint32_t cpu, const struct jis_ev_syscall_exi
 	life_seen(m, life, cpu, t);
 	w = &m->whys[life];
 	if (w->call >= 0 && w->call != ev->nr && call_class(m, w->call) != CALL_EXEC)
-		model_error_count(m, MODEL_ERROR_CALL_EXIT);
+		model_error_count(m, MODEL_ERROR_CALL_EXIT, who_is(m, life));
 	if (m->reasons)
 		life_pass(m, life, t);
 	conn_leave(m, life, ev->nr, ev->result, t);

@@ -96,7 +96,7 @@ static void switch_out(struct model *m, uint32_t life, uint32_t cpu,
 	if (l->kind == MODEL_UNKNOWN)
 		life_resolve(m, life, cpu, t);
 	else if (l->kind != MODEL_RUNNING || l->cpu != cpu)
-		life_contradict(m, life, t);
+		life_contradict(m, life, MODEL_ERROR_NOT_THERE, t);
 	if (l->kind != MODEL_RUNNING)
 		successor = NONE;
 	l->queue = cpu;
@@ -113,7 +113,7 @@ static void switch_in(struct model *m, uint32_t life, uint32_t cpu, uint32_t tid
 	if (l->kind == MODEL_UNKNOWN)
 		life_resolve(m, life, MODEL_NO_CPU, t);
 	else if (l->kind != MODEL_READY && l->kind != MODEL_RUNNING)
-		life_contradict(m, life, t);
+		life_contradict(m, life, MODEL_ERROR_NOT_READY, t);
 	life_run(m, life, cpu, tid, t);
 	if (m->reasons)
 		m->whys[life].flags = 0;
@@ -148,13 +148,13 @@ void cpu_switch(struct model *m, uint32_t cpu, const struct jis_ev_sched_switch 
 	if (prev != NONE && m->lives[prev].kind != MODEL_RUNNING)
 		life_unseen(m, prev, cpu, t);
 	if (c->occupant == MODEL_CPU_TARGET && c->thread != prev) {
-		life_contradict(m, c->thread, t);
+		life_contradict(m, c->thread, MODEL_ERROR_CPU_TAKEN, t);
 	} else if (c->occupant == MODEL_CPU_IDLE && prev == NONE && ev->prev_tid) {
 		m->counts.unseen_switches++;
 		cpu_doubt(m, cpu);
 	} else if (c->occupant != MODEL_CPU_TARGET && c->occupant != MODEL_CPU_UNKNOWN &&
 		   c->tid != ev->prev_tid) {
-		m->counts.contradictions++;
+		model_contradict(m, MODEL_ERROR_CPU_TAKEN, prev);
 		cpu_doubt(m, cpu);
 	}
 	if (c->occupant == MODEL_CPU_UNKNOWN && c->queue != NONE && c->waits_known)

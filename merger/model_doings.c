@@ -21,15 +21,16 @@ static struct model_event doing_of(const struct model *m, const struct stream_cu
 
 /* Safepoints --------------------------------------------------------------------------------- */
 
-static void safepoint_order(struct model *m, const struct process_run *p, uint32_t id)
+static void safepoint_order(struct model *m, const struct process_run *p, uint32_t id,
+			    uint32_t life)
 {
 	bool open = p->safepoint_seen && p->safepoint_end == TIME_NONE;
 
 	if (id == JIS_EV_safepoint_begin && open)
-		model_error_count(m, MODEL_ERROR_SAFEPOINT_BEGIN);
+		model_error_count(m, MODEL_ERROR_SAFEPOINT_BEGIN, who_is(m, life));
 	/* One that was under way when recording began has no begin. */
 	if (id != JIS_EV_safepoint_begin && p->safepoint_seen && !open)
-		model_error_count(m, MODEL_ERROR_SAFEPOINT_END);
+		model_error_count(m, MODEL_ERROR_SAFEPOINT_END, who_is(m, life));
 }
 
 static void safepoint_event(struct model *m, const struct stream_cursor *c, uint64_t t)
@@ -39,7 +40,7 @@ static void safepoint_event(struct model *m, const struct stream_cursor *c, uint
 	struct process_run *p = &m->runs[c->trace - 1];
 	struct model_event e = doing_of(m, c, MODEL_EVENT_SAFEPOINT_BEGIN, t);
 
-	safepoint_order(m, p, c->id);
+	safepoint_order(m, p, c->id, e.thread);
 	e.name = string_name(m, e.process, ev->operation);
 	e.value = ev->source;
 	if (c->id == JIS_EV_safepoint_begin) {

@@ -106,8 +106,8 @@ void life_run(struct model *m, uint32_t life, uint32_t cpu, uint32_t tid, uint64
 /* @life leaves its CPU at @t for @kind; @successor: the target that takes the CPU, or NONE. */
 void life_leave(struct model *m, uint32_t life, enum model_state_kind kind, bool preempted,
 		uint32_t successor, uint64_t t);
-/* Evidence against the open state: counted, and what was open is UNKNOWN. */
-void life_contradict(struct model *m, uint32_t life, uint64_t t);
+/* Evidence against the open state, @error: counted, and what was open is UNKNOWN. */
+void life_contradict(struct model *m, uint32_t life, enum model_error error, uint64_t t);
 /*
  * life_unseen - @life is at work on @cpu at @t. Where it was ready, or about to be woken, and the
  * CPU idle or unknown, the kernel has not told of the switch to it: counted, and what was open is
@@ -400,8 +400,10 @@ void conns_finish(struct model *m);
 
 /* model_links.c ------------------------------------------------------------------------------ */
 
-/* @life, and the virtual thread on it. */
+/* @life, and the virtual thread on it; NONE: nobody. */
 struct model_who who_is(const struct model *m, uint32_t life);
+/* @j, and the thread it is on. */
+struct model_who who_writes(const struct jthread *j);
 bool who_selected(const struct model *m, const struct model_who *who);
 void link_emit(struct model *m, const struct model_link *link);
 /* The wake-up @w of a wait the woken thread told of: its waker may give it what it waits for. */
@@ -466,10 +468,11 @@ const struct model_reason *reason_of(struct model *m, uint32_t life, enum model_
 /* One of which nothing but its kind is known. */
 const struct model_reason *reason_plain(enum model_reason_kind kind);
 void reasons_init(struct model *m);
-static inline void model_error_count(struct model *m, enum model_error error)
-{
-	m->counts.errors[error]++;
-}
+/* Counts an error, or a conflict, that the record under way has shown, of @who. */
+void model_error_count(struct model *m, enum model_error error, struct model_who who);
+void model_conflict_count(struct model *m, enum model_conflict conflict, struct model_who who);
+/* A switch or wake-up of @life that contradicts what is known of it: counted as both. */
+void model_contradict(struct model *m, enum model_error error, uint32_t life);
 
 /* Telling the sinks: model.c */
 void emit_state(struct model *m, uint32_t life, enum model_state_kind kind, uint64_t begin,

@@ -302,19 +302,20 @@ static SELDOM void gc_event(struct model *m, const struct stream_cursor *c, bool
 			    uint32_t number, uint64_t t)
 {
 	struct process_run *p = &m->runs[c->trace - 1];
+	uint32_t life = m->streams[c - m->stream_base].owner;
 	bool open = p->gc_seen && p->gc_end == TIME_NONE;
 
 	if (begins && open)
-		model_error_count(m, MODEL_ERROR_GC_START);
+		model_error_count(m, MODEL_ERROR_GC_START, who_is(m, life));
 	/* One that was under way when recording began has no start. */
 	if (!begins && !open && p->gc_seen)
-		model_error_count(m, MODEL_ERROR_GC_FINISH);
+		model_error_count(m, MODEL_ERROR_GC_FINISH, who_is(m, life));
 	/* The end of another one: when that began was not recorded. */
 	if (begins || number != p->gc_number)
 		p->gc_begin = t;
 	p->gc_end = begins ? TIME_NONE : t;
 	p->gc_number = number;
-	p->gc_life = m->streams[c - m->stream_base].owner;
+	p->gc_life = life;
 	p->gc_seen = true;
 	value_event(m, c, begins ? MODEL_EVENT_GC_START : MODEL_EVENT_GC_FINISH, number, t);
 }

@@ -377,7 +377,7 @@ void jthread_start(struct model *m, uint32_t process, const struct jis_ev_java_t
 		return;
 	jthread_fresh(m, j, t);
 	if (j->started && !running)
-		model_error_count(m, MODEL_ERROR_STARTED_TWICE);
+		model_error_count(m, MODEL_ERROR_STARTED_TWICE, who_writes(j));
 	if (running)
 		waits_drop(m, j, t);
 	/* A virtual thread may be told of after its first mount. */
@@ -400,7 +400,7 @@ void jthread_end(struct model *m, struct jthread *j, uint64_t t)
 	jthread_fresh(m, j, t);
 	jwait_pool_ends(m, j, t);
 	if (j->waits)
-		model_error_count(m, MODEL_ERROR_DIED_WAITING);
+		model_error_count(m, MODEL_ERROR_DIED_WAITING, who_writes(j));
 	waits_drop(m, j, t);
 	remote_dropped(m, j, MODEL_REMOTE_UNDER_WAY);
 	if (m->methods && j->virtual)
@@ -449,9 +449,9 @@ static struct jthread *jthread_writes(struct model *m, uint32_t process, uint64_
 		return j;
 	if (j->virtual) {
 		if (m->runs[process].mounts_seen && !(j->unseen & UNSEEN_MOUNT))
-			model_error_count(m, MODEL_ERROR_NOT_MOUNTED);
+			model_error_count(m, MODEL_ERROR_NOT_MOUNTED, who_writes(j));
 	} else if (j->on != NONE) {
-		model_error_count(m, MODEL_ERROR_WRONG_THREAD);
+		model_error_count(m, MODEL_ERROR_WRONG_THREAD, who_writes(j));
 	} else if (!w->java) {
 		jthread_binds(m, j, life);
 	} else {
@@ -472,7 +472,7 @@ static void wait_begins(struct model *m, struct jthread *j, uint32_t life,
 	for (w = j->waits; w; w = w->outer)
 		depth++;
 	if (j->waits && !(may_be_in[r->kind] & 1 << j->waits->kind))
-		model_error_count(m, MODEL_ERROR_NESTED);
+		model_error_count(m, MODEL_ERROR_NESTED, who_writes(j));
 	if (depth >= MAX_WAIT_DEPTH)
 		waits_drop(m, j, t);
 	j->unseen &= (uint8_t)(~((1u << NR_JWAITS) - 1) | around(r->kind));
@@ -526,17 +526,17 @@ static void wait_ends(struct model *m, struct jthread *j, const struct wait_reco
 		return;
 	if (!w) {
 		if (!(j->unseen & 1u << r->kind))
-			model_error_count(m, (enum model_error)errors[r->kind]);
+			model_error_count(m, (enum model_error)errors[r->kind], who_writes(j));
 		j->unseen &= (uint8_t)(~((1u << NR_JWAITS) - 1) | around(r->kind));
 		return;
 	}
 	while (j->waits != w) {
-		model_error_count(m, MODEL_ERROR_UNENDED);
+		model_error_count(m, MODEL_ERROR_UNENDED, who_writes(j));
 		wait_pop(m, j, false, false, t);
 	}
 	if (names &&
 	    (w->hash != r->hash || w->class_name != string_name(m, j->process, r->class_name)))
-		model_error_count(m, MODEL_ERROR_OBJECT);
+		model_error_count(m, MODEL_ERROR_OBJECT, who_writes(j));
 	wait_pop(m, j, true, r->timed_out, t);
 }
 
@@ -550,7 +550,7 @@ static void check_on_cpu(struct model *m, uint32_t life)
 	kind = (enum model_state_kind)m->lives[life].kind;
 	if ((kind == MODEL_BLOCKED_INTERRUPTIBLE || kind == MODEL_BLOCKED_UNINTERRUPTIBLE) &&
 	    !life_waking(&m->lives[life]))
-		m->counts.conflicts[MODEL_CONFLICT_OFF_CPU]++;
+		model_conflict_count(m, MODEL_CONFLICT_OFF_CPU, who_is(m, life));
 }
 
 static void wait_event(struct model *m, const struct stream_cursor *c, uint32_t life, uint64_t t)
@@ -587,12 +587,12 @@ static void mount_event(struct model *m, uint32_t process, uint64_t java_tid, ui
 	jthread_is_virtual(m, j);
 	jthread_fresh(m, j, t);
 	if (j->on != NONE && !(j->unseen & UNSEEN_MOUNT))
-		model_error_count(m, MODEL_ERROR_MOUNTED_TWICE);
+		model_error_count(m, MODEL_ERROR_MOUNTED_TWICE, who_writes(j));
 	other = m->whys[life].mounted;
 	if (other && other != j) {
 		jthread_fresh(m, other, t);
 		if (other->on == life && !(other->unseen & UNSEEN_MOUNT))
-			model_error_count(m, MODEL_ERROR_CARRIER_TAKEN);
+			model_error_count(m, MODEL_ERROR_CARRIER_TAKEN, who_is(m, life));
 		jthread_forget(m, other, t);
 		jthread_leave(m, other);
 	}
@@ -612,14 +612,14 @@ static void unmount_event(struct model *m, uint32_t process, uint64_t java_tid, 
 	if (!j) {
 		/* Its end may be told before. */
 		if (m->whys[life].ended != java_tid)
-			model_error_count(m, MODEL_ERROR_NOT_MOUNTED);
+			model_error_count(m, MODEL_ERROR_NOT_MOUNTED, who_is(m, life));
 		m->whys[life].ended = 0;
 		return;
 	}
 	jthread_is_virtual(m, j);
 	jthread_fresh(m, j, t);
 	if (j->on != life && !(j->unseen & UNSEEN_MOUNT))
-		model_error_count(m, MODEL_ERROR_NOT_MOUNTED);
+		model_error_count(m, MODEL_ERROR_NOT_MOUNTED, who_writes(j));
 	if (j->on != life && m->methods)
 		methods_disown(m, life, t);
 	vthread_unmount(m, j, t);
@@ -642,7 +642,7 @@ static void stack_event(struct model *m, struct jthread *j, uint32_t stack)
 	if (j->waits)
 		j->waits->stack = stack;
 	else if (!(j->unseen & ((1u << NR_JWAITS) - 1)))
-		model_error_count(m, MODEL_ERROR_STACK);
+		model_error_count(m, MODEL_ERROR_STACK, who_writes(j));
 }
 
 void jthread_event(struct model *m, const struct stream_cursor *c, uint64_t t)

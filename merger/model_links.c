@@ -44,9 +44,14 @@ void model_address_text(const struct model_connection *c, bool peer, char *text)
 
 struct model_who who_is(const struct model *m, uint32_t life)
 {
-	const struct jthread *j = m->whys[life].mounted;
+	const struct jthread *j = life != NONE ? m->whys[life].mounted : NULL;
 
 	return (struct model_who){life, j ? j->row : NONE};
+}
+
+struct model_who who_writes(const struct jthread *j)
+{
+	return (struct model_who){j->on, j->virtual ? j->row : NONE};
 }
 
 bool who_selected(const struct model *m, const struct model_who *who)

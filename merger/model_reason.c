@@ -82,6 +82,12 @@ static const char *const error_names[MODEL_NR_ERRORS] = {
 	[MODEL_ERROR_CALL_EXIT] = "another system call ends than began",
 	[MODEL_ERROR_METHOD_EXIT] = "method ends without begin",
 	[MODEL_ERROR_METHOD_UNENDED] = "method ends while one inside of it goes on",
+	[MODEL_ERROR_NOT_THERE] = "thread leaves a CPU that it was not on",
+	[MODEL_ERROR_CPU_TAKEN] = "thread leaves a CPU that another one was on",
+	[MODEL_ERROR_NOT_READY] = "thread gets a CPU that waited, unwoken, or has ended",
+	[MODEL_ERROR_ELSEWHERE] = "thread gets a CPU while it runs on another",
+	[MODEL_ERROR_WAKER] = "thread wakes another where it does not run",
+	[MODEL_ERROR_WOKEN] = "thread is woken that has ended, or that was not made",
 };
 
 static const char *const conflict_names[MODEL_NR_CONFLICTS] = {
@@ -105,6 +111,32 @@ const char *model_error_name(enum model_error error)
 const char *model_conflict_name(enum model_conflict conflict)
 {
 	return (unsigned int)conflict < MODEL_NR_CONFLICTS ? conflict_names[conflict] : "?";
+}
+
+/* What did not fit --------------------------------------------------------------------------- */
+
+static void count(const struct model *m, uint64_t *n, struct model_first *first,
+		  struct model_who who)
+{
+	if (!(*n)++)
+		*first = (struct model_first){m->now, who};
+}
+
+SELDOM void model_error_count(struct model *m, enum model_error error, struct model_who who)
+{
+	count(m, &m->counts.errors[error], &m->counts.first_error[error], who);
+}
+
+SELDOM void model_conflict_count(struct model *m, enum model_conflict conflict,
+				 struct model_who who)
+{
+	count(m, &m->counts.conflicts[conflict], &m->counts.first_conflict[conflict], who);
+}
+
+SELDOM void model_contradict(struct model *m, enum model_error error, uint32_t life)
+{
+	m->counts.contradictions++;
+	model_error_count(m, error, who_is(m, life));
 }
 
 /* The plain ones ----------------------------------------------------------------------------- */
@@ -435,7 +467,7 @@ static enum model_reason_kind why_futex(const struct waiting *x)
 	case VM_NATIVE:
 		return MODEL_WAIT_FUTEX;
 	case VM_JAVA:
-		x->m->counts.conflicts[MODEL_CONFLICT_IN_JAVA]++;
+		model_conflict_count(x->m, MODEL_CONFLICT_IN_JAVA, who_is(x->m, x->life));
 		return MODEL_WAIT_FUTEX;
 	}
 	/* Without words: who wakes a Java thread tells of a stop. */
@@ -544,7 +576,8 @@ static enum call_class call_of(const struct waiting *x)
 
 	if (w->call >= 0) {
 		if (left && w->syscall >= 0 && w->syscall != w->call)
-			x->m->counts.conflicts[MODEL_CONFLICT_OTHER_CALL]++;
+			model_conflict_count(x->m, MODEL_CONFLICT_OTHER_CALL,
+					     who_is(x->m, x->life));
 		x->r->syscall = w->call;
 		x->r->fd = w->fd;
 		x->r->name = w->name ? w->name : name_since(x);
@@ -589,7 +622,7 @@ static bool why_java(const struct waiting *x, const struct jwait *w)
 		}
 		if (words_agree(w->kind, why->os_state))
 			return true;
-		x->m->counts.conflicts[MODEL_CONFLICT_WORDS]++;
+		model_conflict_count(x->m, MODEL_CONFLICT_WORDS, who_is(x->m, x->life));
 		x->r->kind = why_futex(x);
 		return false;
 	case VM_IN_VM:
@@ -599,7 +632,7 @@ static bool why_java(const struct waiting *x, const struct jwait *w)
 		x->r->kind = MODEL_WAIT_FUTEX;
 		return false;
 	case VM_JAVA:
-		x->m->counts.conflicts[MODEL_CONFLICT_IN_JAVA]++;
+		model_conflict_count(x->m, MODEL_CONFLICT_IN_JAVA, who_is(x->m, x->life));
 		break;
 	}
 	return true;
@@ -644,7 +677,7 @@ static void why_waiting(const struct waiting *x)
 	w = jwait_of(x->m, x->life, x->begin, &j);
 	fits = call_fits_java(x, class);
 	if (w && !fits && !call_on_the_way(class) && !runs_java(w, j))
-		x->m->counts.conflicts[MODEL_CONFLICT_CALL]++;
+		model_conflict_count(x->m, MODEL_CONFLICT_CALL, who_is(x->m, x->life));
 	if (!w || !fits) {
 		r->kind = why_call(x, class);
 		if (r->kind == MODEL_WAIT_DISK && x->w->flags & WHY_DISK)

@@ -94,7 +94,7 @@ void life_run(struct model *m, uint32_t life, uint32_t cpu, uint32_t tid, uint64
 	if (l->kind == MODEL_RUNNING && l->cpu == cpu)
 		return;
 	if (l->kind == MODEL_RUNNING)
-		life_contradict(m, life, t);
+		life_contradict(m, life, MODEL_ERROR_ELSEWHERE, t);
 	if (believed(m, l, MODEL_RUNNING, t) != MODEL_RUNNING)
 		return;
 	emit_state(m, life, l->kind, l->since, t, NONE);
@@ -128,9 +128,9 @@ static void life_doubt(struct model *m, uint32_t life, uint64_t t)
 	l->flags &= ~(LIFE_PREEMPTED | LIFE_RUNNABLE | LIFE_WOKEN);
 }
 
-void life_contradict(struct model *m, uint32_t life, uint64_t t)
+void life_contradict(struct model *m, uint32_t life, enum model_error error, uint64_t t)
 {
-	m->counts.contradictions++;
+	model_contradict(m, error, life);
 	life_doubt(m, life, t);
 }
 

@@ -484,14 +484,14 @@ static void ended(struct model *m, const struct jis_ev_task_end *ev, struct jthr
 		open = open->outer;
 	if (!open) {
 		if (!(j->unseen & UNSEEN_TASK))
-			model_error_count(m, MODEL_ERROR_TASK_END);
+			model_error_count(m, MODEL_ERROR_TASK_END, who_writes(j));
 		return;
 	}
 	/* Those inside of it that never ended are none. */
 	while (j->tasks != open) {
 		struct jtask *inner = j->tasks;
 
-		model_error_count(m, MODEL_ERROR_TASK_END);
+		model_error_count(m, MODEL_ERROR_TASK_END, who_writes(j));
 		j->tasks = inner->outer;
 		free(inner);
 	}

@@ -16,7 +16,7 @@ static bool waker_runs(struct model *m, uint32_t waker, uint32_t cpu, uint64_t t
 		return true;
 	}
 	if (l->kind != MODEL_UNKNOWN)
-		m->counts.contradictions++;
+		model_contradict(m, MODEL_ERROR_WAKER, waker);
 	return false;
 }
 
@@ -113,7 +113,7 @@ void wakeup_ready(struct model *m, uint32_t tid, uint32_t cpu, bool new_thread, 
 	switch ((enum model_state_kind)l->kind) {
 	case MODEL_NOT_CREATED:
 		if (!new_thread)
-			m->counts.contradictions++;
+			model_contradict(m, MODEL_ERROR_WOKEN, life);
 		l->flags |= LIFE_BORN;
 		life_set(m, life, MODEL_READY, false, t);
 		break;
@@ -129,6 +129,6 @@ void wakeup_ready(struct model *m, uint32_t tid, uint32_t cpu, bool new_thread, 
 			life_runnable(m, life, true, t);
 		break;
 	default:
-		m->counts.contradictions++;
+		model_contradict(m, MODEL_ERROR_WOKEN, life);
 	}
 }

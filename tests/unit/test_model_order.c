@@ -16,13 +16,15 @@ struct order {
 /*
  * M m  contended enter, entered        W w  Object.wait, waited         P p  park
  * S s  sleep                           J j  join                        T t  task
- * i    waited on a class's lock
+ * i    waited on a class's lock             101 is on CPU 1 when it begins
  * k    wait_stack                      o    entered on another object   B    records on 100
  * A a  virtual thread 50 starts, ends  U u  is mounted on 104, unmounted
  * V v  the same on 105                 Q    50 parks on 104             X x  51 mounted, unmounted
  * G g  collection                      E    thread 2 ends               D    starts again
  * C c  call entered, left              d    another call left           L    records of 101 are
  * lost Z    the agent finds thread 2 running    1 2 3 4  method 1, 2 entered, left
+ * K l  101 gets CPU 1, leaves it to wait        N O  the same of CPU 2         R    ends on CPU 1
+ * y    101 is woken            Y    wakes 100 on CPU 1         r    104 leaves CPU 1
  */
 static const struct order orders[] = {
 	{"MmWwPpSsJjTtk", MODEL_ERROR_STACK},
@@ -102,6 +104,16 @@ static const struct order orders[] = {
 	{"c", NO_ERROR},
 	{"CCc", MODEL_ERROR_CALL_ENTER},
 	{"Cd", MODEL_ERROR_CALL_EXIT},
+	/* The scheduler */
+	{"lyKlyNO", NO_ERROR},
+	{"YlyKR", NO_ERROR},
+	{"O", MODEL_ERROR_NOT_THERE},
+	{"N", MODEL_ERROR_ELSEWHERE},
+	{"r", MODEL_ERROR_CPU_TAKEN},
+	{"lK", MODEL_ERROR_NOT_READY},
+	{"RN", MODEL_ERROR_NOT_READY},
+	{"lY", MODEL_ERROR_WAKER},
+	{"Ry", MODEL_ERROR_WOKEN},
 	/* What was lost, or came before the agent, is no error */
 	{"Lm", NO_ERROR},
 	{"LpsPp", NO_ERROR},
@@ -268,6 +280,32 @@ static void method_step(struct feed *f, char step, uint64_t t)
 		FEED(f, SLOT, t, method_exit, .method = method);
 }
 
+static void kernel_step(struct feed *f, char step, uint64_t t)
+{
+	switch (step) {
+	case 'K':
+	case 'N':
+		feed_switch(f, step == 'K' ? 1 : 2, t, 0, R, 101);
+		break;
+	case 'l':
+	case 'O':
+		feed_switch(f, step == 'l' ? 1 : 2, t, 101, S, 0);
+		break;
+	case 'R':
+		feed_switch(f, 1, t, 101, X, 0);
+		break;
+	case 'r':
+		feed_switch(f, 1, t, 104, S, 0);
+		break;
+	case 'Y':
+		feed_wake(f, 1, t, 101, 100, t + 1);
+		break;
+	case 'y':
+		feed_wake(f, 3, t, 0, 101, t + 1);
+		break;
+	}
+}
+
 static int no_call(void *ctx, const struct model_call *call)
 {
 	return 0;
@@ -277,6 +315,7 @@ static void check_order(const struct order *o)
 {
 	static const struct model_sink calls = {.call_end = no_call};
 	struct feed *f = why_new();
+	uint64_t contradictions = 0;
 
 	f->sinks[f->nr_sinks++] = &calls;
 	why_start(f);
@@ -286,16 +325,22 @@ static void check_order(const struct order *o)
 			wait_step(f, o->steps[i], 10 * (i + 1));
 		else if (strchr("AaUuVvXxQq", o->steps[i]))
 			virtual_step(f, o->steps[i], 10 * (i + 1));
+		else if (strchr("KlNORryY", o->steps[i]))
+			kernel_step(f, o->steps[i], 10 * (i + 1));
 		else if (strchr("1234", o->steps[i]))
 			method_step(f, o->steps[i], 10 * (i + 1));
 		else
 			thread_step(f, o->steps[i], 10 * (i + 1));
 	}
 	feed_end(f);
-	for (int i = 0; i < MODEL_NR_ERRORS; i++)
+	for (int i = 0; i < MODEL_NR_ERRORS; i++) {
 		ck_assert_msg((f->counts.errors[i] != 0) == (i == o->error),
 			      "\"%s\": %" PRIu64 " of \"%s\"", o->steps, f->counts.errors[i],
 			      model_error_name(i));
+		if (i >= MODEL_ERROR_NOT_THERE)
+			contradictions += f->counts.errors[i];
+	}
+	ck_assert_uint_eq(f->counts.contradictions, contradictions);
 	feed_free(f);
 }
 
@@ -303,6 +348,39 @@ START_TEST(impossible_orders_are_errors_and_possible_ones_are_none)
 {
 	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
 		check_order(&orders[i]);
+}
+END_TEST
+
+START_TEST(the_first_of_each_kind_is_told)
+{
+	struct feed *f = why_new();
+
+	why_start(f);
+	writes(f, 10, 101);
+	feed_switch(f, 1, 11, 101, S, 0);
+	wait_step(f, 'p', 20); /* a record of a blocked thread, too */
+	wait_step(f, 'p', 30);
+	feed_switch(f, 1, 40, 0, R, 101); /* nobody has woken it */
+	virtual_step(f, 'A', 50);
+	virtual_step(f, 'U', 51);
+	virtual_step(f, 'V', 60);
+	feed_switch(f, 3, 70, 103, S, 0);
+	feed_switch(f, 3, 80, 0, R, 103);
+	feed_end(f);
+	ck_assert_uint_eq(f->counts.errors[MODEL_ERROR_PARK_END], 2);
+	ck_assert_uint_eq(f->counts.first_error[MODEL_ERROR_PARK_END].time, 20);
+	ck_assert_uint_eq(f->counts.first_error[MODEL_ERROR_PARK_END].who.thread, 1);
+	ck_assert_uint_eq(f->counts.first_error[MODEL_ERROR_PARK_END].who.vthread, MODEL_NO_THREAD);
+	ck_assert_uint_eq(f->counts.conflicts[MODEL_CONFLICT_OFF_CPU], 2);
+	ck_assert_uint_eq(f->counts.first_conflict[MODEL_CONFLICT_OFF_CPU].time, 20);
+	ck_assert_uint_eq(f->counts.first_conflict[MODEL_CONFLICT_OFF_CPU].who.thread, 1);
+	ck_assert_uint_eq(f->counts.errors[MODEL_ERROR_NOT_READY], 2);
+	ck_assert_uint_eq(f->counts.first_error[MODEL_ERROR_NOT_READY].time, 40);
+	ck_assert_uint_eq(f->counts.first_error[MODEL_ERROR_NOT_READY].who.thread, 1);
+	ck_assert_uint_eq(f->counts.first_error[MODEL_ERROR_MOUNTED_TWICE].time, 60);
+	/* Its carrier until then. */
+	ck_assert_uint_eq(f->counts.first_error[MODEL_ERROR_MOUNTED_TWICE].who.thread, 4);
+	feed_free(f);
 }
 END_TEST
 
@@ -321,7 +399,7 @@ END_TEST
 /* Any order of any records: nothing crashes, and waits are told as often as they begin. */
 START_TEST(no_order_does_harm)
 {
-	static const char steps[] = "MmoWwiPpSsJjTtkBEDZLAaUuVvXxQqGgCcd";
+	static const char steps[] = "MmoWwiPpSsJjTtkBEDZLAaUuVvXxQqGgCcdKlNOYy";
 	unsigned int seed = 7;
 
 	for (int round = 0; round < 300; round++) {
@@ -337,6 +415,8 @@ START_TEST(no_order_does_harm)
 				wait_step(f, step, 10 * (i + 1));
 			else if (strchr("AaUuVvXxQq", step))
 				virtual_step(f, step, 10 * (i + 1));
+			else if (strchr("KlNOYy", step))
+				kernel_step(f, step, 10 * (i + 1));
 			else
 				thread_step(f, step, 10 * (i + 1));
 			if (i % 5 == 0)
@@ -359,6 +439,7 @@ int main(void)
 
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, impossible_orders_are_errors_and_possible_ones_are_none);
+	tcase_add_test(t, the_first_of_each_kind_is_told);
 	tcase_add_test(t, each_error_is_planted);
 	tcase_add_test(t, no_order_does_harm);
 	suite_add_tcase(s, t);

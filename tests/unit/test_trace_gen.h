@@ -217,15 +217,13 @@ static inline struct manifest *gen_manifest(struct gen *g, bool complete)
 	return m;
 }
 
-/* A session of @events events in packets of about @per_packet, complete on disk. Use gen_free(). */
-static inline struct gen *gen_new(uint32_t events, uint32_t per_packet, uint64_t seed)
+/* Begins a session in directory @path, new or empty; its streams are open. */
+static inline struct gen *gen_begin(const char *path, uint64_t seed)
 {
 	struct gen *g = calloc(1, sizeof(*g));
-	struct manifest *m;
 
-	GEN_CHECK(g);
-	snprintf(g->path, sizeof(g->path), "/tmp/jis-gen-XXXXXX");
-	GEN_CHECK(mkdtemp(g->path));
+	GEN_CHECK(g && snprintf(g->path, sizeof(g->path), "%s", path) < (int)sizeof(g->path));
+	GEN_CHECK(!mkdir(path, 0700) || errno == EEXIST);
 	g->dirfd = open(g->path, O_RDONLY | O_DIRECTORY);
 	GEN_CHECK(!mkdirat(g->dirfd, "kernel", 0755) && !mkdirat(g->dirfd, GEN_DIRECTORY, 0755));
 	g->table = thread_table_new();
@@ -239,6 +237,29 @@ static inline struct gen *gen_new(uint32_t events, uint32_t per_packet, uint64_t
 	gen_stream_open(g, GEN_SLOT2, JIS_STREAM_USER, 2, GEN_DIRECTORY "/slot-2");
 	GEN_EMIT(g, GEN_RECORDER, session_mark, NULL, .mark = JIS_MARK_START);
 	GEN_EMIT(g, GEN_RECORDER, target_added, "java", .pid = GEN_PID);
+	return g;
+}
+
+/* All streams are complete, with their metadata; the manifest is to be saved. */
+static inline void gen_end(struct gen *g)
+{
+	for (uint32_t i = 0; i < GEN_STREAMS; i++) {
+		gen_flush(g, &g->s[i]);
+		GEN_CHECK(!stream_writer_close(g->s[i].w));
+	}
+	gen_metadata(g, true);
+	gen_metadata(g, false);
+}
+
+/* A session of @events events in packets of about @per_packet, complete on disk. Use gen_free(). */
+static inline struct gen *gen_new(uint32_t events, uint32_t per_packet, uint64_t seed)
+{
+	char path[] = "/tmp/jis-gen-XXXXXX";
+	struct manifest *m;
+	struct gen *g;
+
+	GEN_CHECK(mkdtemp(path));
+	g = gen_begin(path, seed);
 	for (uint32_t i = 0; i < 2; i++) {
 		g->now += 10;
 		GEN_EMIT(g, GEN_CPU0, thread_state, "java", .tid = 77 + i, .pid = GEN_PID,
@@ -253,12 +274,7 @@ static inline struct gen *gen_new(uint32_t events, uint32_t per_packet, uint64_t
 		if (s->nr && s->nr % per_packet == 0)
 			gen_flush(g, s);
 	}
-	for (uint32_t i = 0; i < GEN_STREAMS; i++) {
-		gen_flush(g, &g->s[i]);
-		GEN_CHECK(!stream_writer_close(g->s[i].w));
-	}
-	gen_metadata(g, true);
-	gen_metadata(g, false);
+	gen_end(g);
 	m = gen_manifest(g, true);
 	GEN_CHECK(!manifest_save(g->dirfd, m));
 	manifest_free(m);
@@ -279,14 +295,20 @@ static inline void gen_remove(int dirfd, const char *name)
 	unlinkat(dirfd, name, AT_REMOVEDIR);
 }
 
-static inline void gen_free(struct gen *g)
+/* Leaves the files. */
+static inline void gen_drop(struct gen *g)
 {
 	for (uint32_t i = 0; i < GEN_STREAMS; i++)
 		packet_builder_fini(&g->s[i].b);
 	thread_table_free(g->table);
 	close(g->dirfd);
-	gen_remove(AT_FDCWD, g->path);
 	free(g);
+}
+
+static inline void gen_free(struct gen *g)
+{
+	gen_remove(AT_FDCWD, g->path);
+	gen_drop(g);
 }
 
 /* The bytes of a file; to be freed. */
