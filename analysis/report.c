@@ -386,6 +386,8 @@ static int on_event(void *ctx, const struct model_event *e)
 			r->reasons.vthreads[e->vthread].mounts++;
 		r->reasons.virtuals.times.mounts++;
 		break;
+	case MODEL_EVENT_THREAD_START:
+		return places_start(&r->places, e);
 	default:
 		return doings_event(&r->doings, e);
 	}

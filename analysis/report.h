@@ -95,6 +95,23 @@ struct report_place {
 	uint64_t count, time, longest, work_time, pinned;
 };
 
+/* Threads that were started by the same thread with the same stack. */
+struct report_start {
+	struct model_who by;
+	uint32_t process, stack;
+	uint64_t count;
+};
+
+/* Threads that were started in the same method of the program. */
+struct report_start_place {
+	char *place; /* Class.method */
+	uint64_t count;
+	struct report_starter {
+		struct model_who by;
+		uint64_t count; /* 0: no further one */
+	} by[REPORT_OWNERS];	/* the most first */
+};
+
 /* What a descriptor or path is that was waited for: a peer, a file. */
 struct report_peer {
 	enum model_reason_kind kind;
@@ -256,6 +273,8 @@ struct report {
 	uint32_t nr_locks;
 	const struct report_stack *stacks; /* of waits that have one */
 	uint32_t nr_stacks;
+	const struct report_start *starts;
+	uint32_t nr_starts;
 	const struct report_peer *peers;
 	uint32_t nr_peers;
 	const struct report_pool *pools; /* longest waits together first */
@@ -302,5 +321,13 @@ void report_free(struct report_run *r);
  */
 int report_places(const struct model *m, const struct report *r, struct report_place **out);
 void report_places_free(struct report_place *places, uint32_t nr);
+
+/**
+ * report_start_places - where the threads of report.starts were started, most first.
+ * Returns how many, or -ENOMEM. Free with report_start_places_free().
+ */
+int report_start_places(const struct model *m, const struct report *r,
+			struct report_start_place **out);
+void report_start_places_free(struct report_start_place *places, uint32_t nr);
 
 #endif /* JIS_ANALYSIS_REPORT_H */

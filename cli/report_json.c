@@ -181,18 +181,6 @@ static struct json_object *peers_array(const struct model *model, const struct r
 	return list;
 }
 
-static struct json_object *who_object(const struct model *model, const struct model_who *who)
-{
-	struct json_object *o = json_object_new_object();
-
-	put_text(o, "name", link_who_text(model, who));
-	if (who->thread != MODEL_NO_THREAD)
-		put(o, "tid", model_info(model)->threads[who->thread].entry->tid);
-	if (who->vthread != MODEL_NO_THREAD)
-		put(o, "java_tid", model_info(model)->vthreads[who->vthread].java_tid);
-	return o;
-}
-
 static struct json_object *link_object(const struct report_link *l)
 {
 	struct json_object *o = json_object_new_object();
@@ -225,8 +213,8 @@ static struct json_object *links_object(const struct model *model, const struct 
 		struct json_object *o = link_object(l);
 
 		put_text(o, "kind", model_link_name(l->kind));
-		json_object_object_add(o, "from", who_object(model, &l->from));
-		json_object_object_add(o, "to", who_object(model, &l->to));
+		json_object_object_add(o, "from", link_who_json(model, &l->from));
+		json_object_object_add(o, "to", link_who_json(model, &l->to));
 		json_object_array_add(pairs, o);
 	}
 	json_object_object_add(root, "kinds", kinds);
@@ -271,9 +259,9 @@ static struct json_object *connection_object(const struct model *model,
 	put(o, "messages", c->messages);
 	put(o, "other_end", c->other_end);
 	if (c->opener.thread != MODEL_NO_THREAD)
-		json_object_object_add(o, "opener", who_object(model, &c->opener));
+		json_object_object_add(o, "opener", link_who_json(model, &c->opener));
 	for (uint32_t i = 0; i < c->nr_threads && i < REPORT_SERVED; i++)
-		json_object_array_add(threads, who_object(model, &x->threads[i]));
+		json_object_array_add(threads, link_who_json(model, &x->threads[i]));
 	json_object_object_add(o, "threads", threads);
 	put(o, "nr_threads", c->nr_threads);
 	return o;
@@ -381,7 +369,7 @@ static void put_first(const struct model *model, struct json_object *all, const 
 	o = json_object_new_object();
 	put(o, "time", first->time);
 	if (first->who.thread != MODEL_NO_THREAD || first->who.vthread != MODEL_NO_THREAD)
-		json_object_object_add(o, "thread", who_object(model, &first->who));
+		json_object_object_add(o, "thread", link_who_json(model, &first->who));
 	json_object_object_add(all, name, o);
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "cli.h"
+#include "trace/json_text.h"
 
 #define SHOWN_THREADS 4
 
@@ -36,6 +37,23 @@ void link_print_who(const struct model *model, const struct model_who *who)
 	print_who(model, who);
 	if (who->vthread == MODEL_NO_THREAD && who->thread != MODEL_NO_THREAD)
 		printf(" [%u]", model_info(model)->threads[who->thread].entry->tid);
+}
+
+struct json_object *link_who_json(const struct model *model, const struct model_who *who)
+{
+	const struct model_info *info = model_info(model);
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "name", json_text(link_who_text(model, who)));
+	if (who->thread != MODEL_NO_THREAD)
+		json_object_object_add(o, "tid",
+				       json_object_new_uint64(
+					       info->threads[who->thread].entry->tid));
+	if (who->vthread != MODEL_NO_THREAD)
+		json_object_object_add(o, "java_tid",
+				       json_object_new_uint64(
+					       info->vthreads[who->vthread].java_tid));
+	return o;
 }
 
 /* Connections -------------------------------------------------------------------------------- */

@@ -1,13 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `jis report`: where in the program threads waited, of waits with a stack.
+ * `jis report`: where in the program threads waited, of waits with a stack, and started others.
  */
 #include "report_places.h"
 
 #include <inttypes.h>
 
 #include "cli.h"
+#include "report_links.h"
 #include "trace/json_text.h"
+
+static int print_starts(const struct model *model, const struct report *r, uint32_t limit)
+{
+	struct report_start_place *places;
+	int n = report_start_places(model, r, &places);
+
+	if (n < 0)
+		return n;
+	if (n)
+		printf("\n%10s  %s\n", "started",
+		       "place in the program that started threads; by: threads");
+	for (int i = 0; i < n && (!limit || (uint32_t)i < limit); i++) {
+		printf("%10" PRIu64 "  ", places[i].count);
+		cli_print_escaped(stdout, places[i].place);
+		for (int k = 0; k < REPORT_OWNERS && places[i].by[k].count; k++) {
+			fputs(k ? ", " : "; by ", stdout);
+			link_print_who(model, &places[i].by[k].by);
+			printf(" (%" PRIu64 ")", places[i].by[k].count);
+		}
+		putchar('\n');
+	}
+	report_start_places_free(places, (uint32_t)n);
+	return 0;
+}
 
 int report_print_places(const struct model *model, const struct report *r, uint32_t limit)
 {
@@ -38,7 +63,7 @@ int report_print_places(const struct model *model, const struct report *r, uint3
 		putchar('\n');
 	}
 	report_places_free(places, (uint32_t)n);
-	return 0;
+	return print_starts(model, r, limit);
 }
 
 static struct json_object *place_object(const struct model *model, const struct report_place *p)
@@ -56,6 +81,31 @@ static struct json_object *place_object(const struct model *model, const struct 
 	return o;
 }
 
+static void json_starts(struct json_object *root, const struct model *model, const struct report *r)
+{
+	struct json_object *list = json_object_new_array();
+	struct report_start_place *places;
+	int n = report_start_places(model, r, &places);
+
+	for (int i = 0; i < n; i++) {
+		struct json_object *o = json_object_new_object(), *by = json_object_new_array();
+
+		json_object_object_add(o, "place", json_text(places[i].place));
+		json_object_object_add(o, "count", json_object_new_uint64(places[i].count));
+		for (int k = 0; k < REPORT_OWNERS && places[i].by[k].count; k++) {
+			const struct report_starter *s = &places[i].by[k];
+			struct json_object *who = link_who_json(model, &s->by);
+
+			json_object_object_add(who, "count", json_object_new_uint64(s->count));
+			json_object_array_add(by, who);
+		}
+		json_object_object_add(o, "by", by);
+		json_object_array_add(list, o);
+	}
+	report_start_places_free(places, n > 0 ? (uint32_t)n : 0);
+	json_object_object_add(root, "starts", list);
+}
+
 void report_json_places(struct json_object *root, const struct model *model, const struct report *r)
 {
 	struct json_object *list = json_object_new_array();
@@ -66,4 +116,5 @@ void report_json_places(struct json_object *root, const struct model *model, con
 		json_object_array_add(list, place_object(model, &places[i]));
 	report_places_free(places, n > 0 ? (uint32_t)n : 0);
 	json_object_object_add(root, "places", list);
+	json_starts(root, model, r);
 }

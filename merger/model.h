@@ -335,6 +335,8 @@ enum model_event_kind {
 	MODEL_EVENT_SPANS_LOST,
 	MODEL_EVENT_GC_LOST, /* the same of the collection or safepoint under way */
 	MODEL_EVENT_SAFEPOINT_LOST,
+	/* java_tid: who calls Thread.start; value: where, for model_stack(), 0: not taken */
+	MODEL_EVENT_THREAD_START,
 };
 
 struct model_event {

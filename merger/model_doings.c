@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a JVM does besides running threads: safepoints, the heap around collections, classes,
- * compilations, exceptions, allocations. Told to the sinks as they come; of safepoints the last one
- * of a process is kept, as it is why its threads stand still.
+ * compilations, exceptions, allocations, starts of threads. Told to the sinks as they come; of
+ * safepoints the last one of a process is kept, as it is why its threads stand still.
  */
 #include <stdio.h>
 #include <string.h>
@@ -186,6 +186,16 @@ static void compilation_event(struct model *m, const struct stream_cursor *c, ui
 	emit_event(m, &e);
 }
 
+static void start_event(struct model *m, const struct stream_cursor *c, uint64_t t)
+{
+	const struct jis_ev_thread_start_call *ev = (const void *)c->payload;
+	struct model_event e = doing_of(m, c, MODEL_EVENT_THREAD_START, t);
+
+	e.java_tid = ev->java_tid;
+	e.value = ev->stack;
+	emit_event(m, &e);
+}
+
 void doing_event(struct model *m, const struct stream_cursor *c, uint64_t t)
 {
 	switch (c->id) {
@@ -209,6 +219,9 @@ void doing_event(struct model *m, const struct stream_cursor *c, uint64_t t)
 		break;
 	case JIS_EV_compiled_method:
 		compilation_event(m, c, t);
+		break;
+	case JIS_EV_thread_start_call:
+		start_event(m, c, t);
 		break;
 	}
 }

@@ -349,7 +349,11 @@ void user_event(struct model *m, const struct stream_cursor *c, uint64_t t)
 	case JIS_EV_method_enter:
 	case JIS_EV_method_exit:
 	case JIS_EV_method_value:
+		if (m->methods)
+			method_event(m, c, t);
+		break;
 	case JIS_EV_thread_start_call:
+		doing_event(m, c, t);
 		if (m->methods)
 			method_event(m, c, t);
 		break;

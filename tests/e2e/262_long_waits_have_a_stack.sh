@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# With --stacks each wait that is longer has exactly one Java stack, with the line that waits; shorter ones none.
+# With --stacks each wait that is longer has exactly one Java stack, with the line that waits; shorter ones none. Threads that
+# are started have one, too: the report tells where, and by whom.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_jdks.sh"
 need_root
@@ -13,6 +14,9 @@ run() { # NAME JAVA THRESHOLD CHECK...
 		>"$TESTDIR/$name.out" 2>"$TESTDIR/$name.err" || { cat "$TESTDIR/$name.err"; fail "$name: exit status $?"; }
 	"$JIS" dump "$TESTDIR/$name" >"$TESTDIR/$name.dump"
 	python3 "$CHECKERS/waits.py" "$TESTDIR/$name.out" "$TESTDIR/$name.dump" "$@" || fail "$name"
+	"$JIS" report -q --json "$TESTDIR/$name" >"$TESTDIR/$name.json" || fail "$name: no report"
+	python3 "$CHECKERS/starts.py" "$TESTDIR/$name.dump" "$TESTDIR/$name.json" || fail "$name: starts"
+	[ "$threshold" = 100s ] || grep -q "\"$class\." "$TESTDIR/$name.json" || fail "$name: no place of the program's"
 }
 while read -r version java; do
 	run "jdk$version" "$java" 5ms Waits --stacks "$here/java/Waits.java"
