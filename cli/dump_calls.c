@@ -50,8 +50,20 @@ static void print_parts(const struct model_call *call)
 
 static int on_call_end(void *ctx, const struct model_call *call)
 {
-	static const char *const flags[] = {"entry-not-seen", "goes-on",  "cut",     "unwound",
-					    "repaired",	      "doubtful", "started", "virtual"};
+	static const struct {
+		enum model_call_flag flag;
+		const char *name;
+	} marks[] = {
+		{MODEL_CALL_UNSEEN, "entry-not-seen"},
+		{MODEL_CALL_OPEN, "goes-on"},
+		{MODEL_CALL_CUT, "cut"},
+		{MODEL_CALL_UNWOUND, "unwound"},
+		{MODEL_CALL_REPAIRED, "repaired"},
+		{MODEL_CALL_GAP, "gap"},
+		{MODEL_CALL_DOUBTFUL, "doubtful"},
+		{MODEL_CALL_STARTED, "started"},
+		{MODEL_CALL_VIRTUAL, "virtual"},
+	};
 	const struct model *m = ctx;
 	char text[1024], values[VALUES_ROOM];
 
@@ -69,9 +81,9 @@ static int on_call_end(void *ctx, const struct model_call *call)
 		values_text(m, call->values, call->nr_values, values, sizeof(values));
 		printf(" (%s)", values);
 	}
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-		if (call->flags & 1u << i)
-			printf(" %s", flags[i]);
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (call->flags & marks[i].flag)
+			printf(" %s", marks[i].name);
 	putchar('\n');
 	return ferror(stdout) ? -EIO : 0;
 }

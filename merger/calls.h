@@ -59,10 +59,15 @@ enum model_call_flag {
 	MODEL_CALL_IN_NONE = 1024,
 	MODEL_CALL_STARTER =
 		2048, /* threads were started in it: it is @caller of their first calls */
+	/* Records were lost in it: it may have ended there, and its end be that of a later call of
+	 * its method. */
+	MODEL_CALL_GAP = 4096,
 };
 
-/* Its wall time is not that of the whole call. */
-#define MODEL_CALL_PART (MODEL_CALL_UNSEEN | MODEL_CALL_OPEN | MODEL_CALL_CUT | MODEL_CALL_REPAIRED)
+/* Its wall time is not, or may not be, that of the whole call. */
+#define MODEL_CALL_PART                                                                            \
+	(MODEL_CALL_UNSEEN | MODEL_CALL_OPEN | MODEL_CALL_CUT | MODEL_CALL_REPAIRED |              \
+	 MODEL_CALL_GAP)
 
 #define MODEL_MAX_VALUES 8
 

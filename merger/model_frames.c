@@ -422,6 +422,9 @@ void gap_push(struct model *m, struct callstack *s)
 		return;
 	if (!m->methods->contexts && !m->error)
 		m->error = -EAGAIN;
+	/* Below one that has it all have it. */
+	for (f = callstack_top(s); f != s->frames && !(f->flags & MODEL_CALL_GAP); f--)
+		f->flags |= MODEL_CALL_GAP;
 	f = frame_push(m, s);
 	if (!f)
 		return;

@@ -31,7 +31,7 @@ enum jta_kind {
 };
 
 enum jta_flag {
-	JTA_PART = 1,	   /* begin or end were not recorded: it is longer than it says, or ended sooner */
+	JTA_PART = 1,	   /* begin, end or what is between were not recorded: it is longer than it says, or ended sooner */
 	JTA_THROWN = 2,	   /* an exception ended it */
 	JTA_FAILED = 4,	   /* JTA_REMOTE: without an answer */
 	JTA_INTERNAL = 8,  /* of the registry, the activator, distributed garbage collection or JMX */
