@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Presets app and all: a dry run lists each method of the program's classes that is larger than an accessor, of the JDK's
+# none or all, as a recording then traces them, and what is called of them fires; on every JDK that is here.
+. "$(dirname "$0")/lib_methods.sh"
+
+for java in "${JDKS[@]#* }"; do
+	v=$(java_version "$java")
+	for preset in app all; do
+		name=$preset$v
+		echo "call 3" | "${RECORD[@]}" -q --methods $preset --methods-dry-run -o "$name-dry" -- \
+			"$java" -cp "$CLASSES" MethodsLive >"$name.dry" 2>err || { cat err; fail "$name: dry: exit status $?"; }
+		expect "$name-dry"
+		echo "call 3" | "${RECORD[@]}" -q --pool 256M --methods-budget 0 --methods $preset -o "$name" -- \
+			"$java" -cp "$CLASSES" MethodsLive >"$name.out" 2>err || { cat err; fail "$name: exit status $?"; }
+		"$JIS" methods --list "$name" >"$name.list" || fail "$name: no list"
+		counts "$name" >"$name.fired"
+		"$JIS" info "$name" | awk '$1 == "all" { n++; lost += $4 } END { exit n != 1 || lost }' || fail "$name: records are lost"
+		python3 "$CHECKERS/presets.py" $preset "$CLASSES" "$name.dry" "$name.list" "$name.fired" "$name.out" ||
+			fail "$name"
+		rm -rf "$name" "$name-dry"
+	done
+done
