@@ -19,6 +19,7 @@ import sys
 
 REASON = {"monitor": "monitor", "light": "monitor", "wait": "Object.wait", "park": "park", "sleep": "sleep",
           "join": "join"}
+STOPS = "garbage collection", "safepoint"
 wrong = 0
 
 
@@ -78,7 +79,8 @@ def check_virtual(expected, report):
 
 
 def check_asleep(expected, report):
-    """Where no switch is hidden: neither less nor more than the kernel's own books have, by 2 ms or 2 % a wait."""
+    """Where no switch is hidden: neither less nor more than the kernel's own books have, by 2 ms or 2 % a wait. What the VM
+    stopped it for in between is in the books, too."""
     if report["counts"]["unseen_switches"] or report["counts"]["contradictions"]:
         return
     threads = {t["java_tid"]: t for t in report["threads"] if "java_tid" in t}
@@ -89,8 +91,9 @@ def check_asleep(expected, report):
         least, most = map(int, e["asleep"].split(","))
         slack = max(int(e["count"]) * 2e6, 0.02 * most)
         time = t["reasons"].get(REASON[kind], {"time": 0})["time"]
-        if not least - slack <= time <= most + slack:
-            complain(f"{t['name']}: {REASON[kind]} {time} ns, asleep by the kernel's books {least} to {most} ns: "
+        stopped = sum(t["reasons"].get(r, {"time": 0})["time"] for r in STOPS)
+        if not least - slack - stopped <= time <= most + slack:
+            complain(f"{t['name']}: {REASON[kind]} {time} ns, asleep by the kernel's books {least} to {most} ns: {e}, "
                      f"{t['reasons']}")
 
 

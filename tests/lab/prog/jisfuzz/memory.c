@@ -78,6 +78,7 @@ static void unmap_part(uint8_t *at, size_t len)
 /* What can be done to a mapping, in any order; it may be gone in parts afterwards. */
 static void maltreat(struct ctx *c, uint8_t *ring, size_t len)
 {
+	bool replaced = false; /* its first page: what begins there is no ring any more */
 	size_t at, part;
 	pid_t child;
 
@@ -89,11 +90,13 @@ static void maltreat(struct ctx *c, uint8_t *ring, size_t len)
 			mprotect(ring + at, part, (int)below(&c->r, 8));
 			break;
 		case 1:
-			if (mremap(ring, len, len + PAGE, MREMAP_MAYMOVE) != MAP_FAILED)
+			if (!replaced &&
+			    mremap(ring, len, len + PAGE, MREMAP_MAYMOVE) != MAP_FAILED)
 				wrong(c, "a ring's mapping grows");
 			break;
 		case 2:
 			unmap_part(ring + at, part);
+			replaced |= at == 0;
 			break;
 		case 3:
 			madvise(ring + at, part, (int)below(&c->r, 26));
