@@ -50,6 +50,7 @@ struct report_top {
 /* States of one reason. */
 struct report_reason {
 	uint64_t time, count, longest;
+	uint64_t sampled; /* of the time: true when the thread left its CPU, before that inferred */
 };
 
 /* Who had a lock when others began to wait for it, or who woke them. */

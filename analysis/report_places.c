@@ -42,7 +42,7 @@ void places_begin(struct places_run *r)
 int places_start(struct places_run *r, const struct model_event *e)
 {
 	/* A virtual thread's carrier says nothing. */
-	uint32_t thread = e->vthread == MODEL_NO_THREAD ? e->thread : MODEL_NO_THREAD;
+	uint32_t thread = e->type ? MODEL_NO_THREAD : e->thread;
 	struct start_key key = {{thread, e->vthread}, e->process, (uint32_t)e->value};
 	struct start_sum *s = tally_get(&r->starts, &key);
 

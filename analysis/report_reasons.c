@@ -92,9 +92,10 @@ void tally_fini(struct tally *t)
 	free(t->table);
 }
 
-static void reason_add(struct report_reason *r, uint64_t time)
+static void reason_add(struct report_reason *r, const struct model_reason *of, uint64_t time)
 {
 	r->time += time;
+	r->sampled += of->sampled ? time : 0;
 	r->count++;
 	if (time > r->longest)
 		r->longest = time;
@@ -135,7 +136,7 @@ static int peer_add(struct reasons_run *r, const struct model_reason *reason, ui
 	p = tally_get(&r->peers, &key);
 	if (!p)
 		return -ENOMEM;
-	reason_add(&p->waits, time);
+	reason_add(&p->waits, reason, time);
 	return 0;
 }
 
@@ -145,8 +146,9 @@ int reasons_state(struct reasons_run *r, const struct model_state *s)
 
 	if (s->reason->kind == MODEL_REASON_NONE)
 		return 0;
-	reason_add(&r->threads[(size_t)s->thread * MODEL_NR_REASONS + s->reason->kind], time);
-	reason_add(&r->total[s->reason->kind], time);
+	reason_add(&r->threads[(size_t)s->thread * MODEL_NR_REASONS + s->reason->kind], s->reason,
+		   time);
+	reason_add(&r->total[s->reason->kind], s->reason, time);
 	return peer_add(r, s->reason, time);
 }
 
@@ -272,7 +274,7 @@ int reasons_vstate(struct reasons_run *r, const struct model_vstate *s)
 	vthread_add_state(&r->vthreads[s->vthread], s);
 	vthread_add_state(&r->virtuals.times, s);
 	if (s->reason && s->reason->kind >= MODEL_READY_TO_MOUNT)
-		reason_add(sum, s->end - s->begin);
+		reason_add(sum, s->reason, s->end - s->begin);
 	/* While it is pinned the state is its carrier's, and has been counted there. */
 	if (s->carrier != MODEL_NO_THREAD || !s->reason)
 		return 0;

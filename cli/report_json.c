@@ -105,6 +105,7 @@ static struct json_object *reason_object(const struct report_reason *sum)
 	put(o, "time", sum->time);
 	put(o, "count", sum->count);
 	put(o, "longest", sum->longest);
+	put(o, "sampled", sum->sampled);
 	return o;
 }
 
@@ -377,6 +378,7 @@ static struct json_object *counts_object(const struct model *model, const struct
 {
 	struct json_object *o = json_object_new_object(), *errors = json_object_new_object();
 	struct json_object *conflicts = json_object_new_object(), *first = json_object_new_object();
+	struct json_object *kinds = json_object_new_object();
 
 	put(o, "events", c->events);
 	put(o, "switches", c->switches);
@@ -398,10 +400,12 @@ static struct json_object *counts_object(const struct model *model, const struct
 	for (int i = 0; i < MODEL_NR_ERRORS; i++) {
 		const char *name = model_error_name((enum model_error)i);
 
-		put(errors, name, c->errors[i]);
+		put(model_error_contradicts((enum model_error)i) ? kinds : errors, name,
+		    c->errors[i]);
 		put_first(model, first, name, c->errors[i], &c->first_error[i]);
 	}
 	json_object_object_add(o, "conflicts", conflicts);
+	json_object_object_add(o, "contradiction_kinds", kinds);
 	json_object_object_add(o, "errors", errors);
 	json_object_object_add(o, "first", first);
 	return o;

@@ -76,12 +76,19 @@ static void print_by_reason(const struct report *r)
 			printf("%6.1f %% ", 100.0 * (double)sum->time / (double)blocked);
 		else
 			printf("%8s ", "");
-		printf("%10" PRIu64 " %10s  %s%s\n", sum->count,
+		printf("%10" PRIu64 " %10s  %s%s", sum->count,
 		       cli_format_ns(longest, sizeof(longest), sum->longest),
 		       is_wait(order[i].index)		     ? ""
 		       : order[i].index >= MODEL_READY_WOKEN ? "ready: "
 							     : "running: ",
 		       model_reason_name((enum model_reason_kind)order[i].index));
+		if (sum->sampled == sum->time)
+			puts(" (sampled)");
+		else if (sum->sampled)
+			printf(" (%.1f %% sampled)\n",
+			       100.0 * (double)sum->sampled / (double)sum->time);
+		else
+			putchar('\n');
 	}
 }
 
@@ -314,6 +321,9 @@ void cli_print_doubts(const struct model *model, const struct model_counts *c)
 		print_doubt(model, "contradiction", c->conflicts[i],
 			    model_conflict_name((enum model_conflict)i), &c->first_conflict[i]);
 	for (int i = 0; i < MODEL_NR_ERRORS; i++)
-		print_doubt(model, "impossible order", c->errors[i],
-			    model_error_name((enum model_error)i), &c->first_error[i]);
+		print_doubt(model,
+			    model_error_contradicts((enum model_error)i) ? "contradiction"
+									 : "impossible order",
+			    c->errors[i], model_error_name((enum model_error)i),
+			    &c->first_error[i]);
 }

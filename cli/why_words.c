@@ -199,6 +199,8 @@ const char *why_what_text(const struct why *w, const struct why_what *what, char
 	}
 	if (what->flags & SEGMENT_PINNED && why_is_wait(what->state))
 		add(text, n, ", pinned");
+	if (what->flags & SEGMENT_SAMPLED)
+		add(text, n, " (sampled)");
 	add_end(why ? why->kind : 0, what, text, n);
 	if (what->call.kind == HOP_ALONE)
 		add(text, n, ", in remote call %s: %s", call_name(w, &what->call),

@@ -60,9 +60,9 @@ struct caller {
 	struct callstack *s;
 };
 
-static inline struct model_who caller_who(const struct model *m, const struct caller *c)
+static inline struct model_who caller_who(const struct caller *c)
 {
-	return c->j ? who_writes(c->j) : who_is(m, c->life);
+	return c->j ? who_writes(c->j) : (struct model_who){c->life, NONE};
 }
 
 /* model_values.c: the record of a value of the call that @s enters next. */

@@ -335,7 +335,8 @@ enum model_event_kind {
 	MODEL_EVENT_SPANS_LOST,
 	MODEL_EVENT_GC_LOST, /* the same of the collection or safepoint under way */
 	MODEL_EVENT_SAFEPOINT_LOST,
-	/* java_tid: who calls Thread.start; value: where, for model_stack(), 0: not taken */
+	/* java_tid: who calls Thread.start; type: 1 a virtual thread; value: where, for
+	 * model_stack(), 0: not taken */
 	MODEL_EVENT_THREAD_START,
 };
 
@@ -405,6 +406,12 @@ enum model_error {
 	MODEL_ERROR_WOKEN,     /* a thread is woken that has ended, or that was not made */
 	MODEL_NR_ERRORS
 };
+
+/* Is it one of those that are counted as contradictions? */
+static inline bool model_error_contradicts(enum model_error error)
+{
+	return error >= MODEL_ERROR_NOT_THERE;
+}
 
 /* Kernel and Java tell different stories of one wait. What is shown is said in docs/model.md. */
 enum model_conflict {

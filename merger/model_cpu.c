@@ -148,7 +148,8 @@ void cpu_switch(struct model *m, uint32_t cpu, const struct jis_ev_sched_switch 
 	if (prev != NONE && m->lives[prev].kind != MODEL_RUNNING)
 		life_unseen(m, prev, cpu, t);
 	if (c->occupant == MODEL_CPU_TARGET && c->thread != prev) {
-		life_contradict(m, c->thread, MODEL_ERROR_CPU_TAKEN, t);
+		model_contradict(m, MODEL_ERROR_CPU_TAKEN, prev != NONE ? prev : c->thread);
+		life_doubt(m, c->thread, t);
 	} else if (c->occupant == MODEL_CPU_IDLE && prev == NONE && ev->prev_tid) {
 		m->counts.unseen_switches++;
 		cpu_doubt(m, cpu);

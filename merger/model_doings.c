@@ -192,6 +192,7 @@ static void start_event(struct model *m, const struct stream_cursor *c, uint64_t
 	struct model_event e = doing_of(m, c, MODEL_EVENT_THREAD_START, t);
 
 	e.java_tid = ev->java_tid;
+	e.type = e.thread != NONE && m->whys[e.thread].mounted;
 	e.value = ev->stack;
 	emit_event(m, &e);
 }

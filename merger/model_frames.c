@@ -349,7 +349,7 @@ void frames_drop(struct model *m, const struct caller *c, uint32_t down_to, uint
 		}
 		/* Some exits of constructors cannot be recorded. */
 		if (error && !(model_method(m, f->method)->flags & JIS_METHOD_CONSTRUCTOR))
-			model_error_count(m, MODEL_ERROR_METHOD_UNENDED, caller_who(m, c));
+			model_error_count(m, MODEL_ERROR_METHOD_UNENDED, caller_who(c));
 		f->flags |= flags;
 		frame_pop(m, c, t);
 	}

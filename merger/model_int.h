@@ -106,6 +106,8 @@ void life_run(struct model *m, uint32_t life, uint32_t cpu, uint32_t tid, uint64
 /* @life leaves its CPU at @t for @kind; @successor: the target that takes the CPU, or NONE. */
 void life_leave(struct model *m, uint32_t life, enum model_state_kind kind, bool preempted,
 		uint32_t successor, uint64_t t);
+/* What is open is UNKNOWN, from its begin. */
+void life_doubt(struct model *m, uint32_t life, uint64_t t);
 /* Evidence against the open state, @error: counted, and what was open is UNKNOWN. */
 void life_contradict(struct model *m, uint32_t life, enum model_error error, uint64_t t);
 /*

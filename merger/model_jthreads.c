@@ -270,8 +270,9 @@ void jthreads_lost(struct model *m, uint32_t life, uint64_t t)
 		owner_lost(m, w->java->process, w->java->java_tid, life, t);
 		jthread_forget(m, w->java, t);
 	}
-	/* Which virtual threads it carried meanwhile nobody knows. */
-	if (p->mounts_seen) {
+	/* Which virtual threads it carried meanwhile nobody knows. One may be there without a
+	 * mount: as it was when the agent came. */
+	if (p->mounts_seen || w->mounted) {
 		p->vepoch++;
 		p->lost = t;
 		others_kept(m, life);
@@ -449,7 +450,8 @@ static struct jthread *jthread_writes(struct model *m, uint32_t process, uint64_
 		return j;
 	if (j->virtual) {
 		if (m->runs[process].mounts_seen && !(j->unseen & UNSEEN_MOUNT))
-			model_error_count(m, MODEL_ERROR_NOT_MOUNTED, who_writes(j));
+			model_error_count(m, MODEL_ERROR_NOT_MOUNTED,
+					  (struct model_who){life, j->row});
 	} else if (j->on != NONE) {
 		model_error_count(m, MODEL_ERROR_WRONG_THREAD, who_writes(j));
 	} else if (!w->java) {
@@ -592,7 +594,8 @@ static void mount_event(struct model *m, uint32_t process, uint64_t java_tid, ui
 	if (other && other != j) {
 		jthread_fresh(m, other, t);
 		if (other->on == life && !(other->unseen & UNSEEN_MOUNT))
-			model_error_count(m, MODEL_ERROR_CARRIER_TAKEN, who_is(m, life));
+			model_error_count(m, MODEL_ERROR_CARRIER_TAKEN,
+					  (struct model_who){life, j->row});
 		jthread_forget(m, other, t);
 		jthread_leave(m, other);
 	}
@@ -619,7 +622,7 @@ static void unmount_event(struct model *m, uint32_t process, uint64_t java_tid, 
 	jthread_is_virtual(m, j);
 	jthread_fresh(m, j, t);
 	if (j->on != life && !(j->unseen & UNSEEN_MOUNT))
-		model_error_count(m, MODEL_ERROR_NOT_MOUNTED, who_writes(j));
+		model_error_count(m, MODEL_ERROR_NOT_MOUNTED, (struct model_who){life, j->row});
 	if (j->on != life && m->methods)
 		methods_disown(m, life, t);
 	vthread_unmount(m, j, t);

@@ -129,7 +129,7 @@ static void caller_sync(struct model *m, const struct caller *c, uint64_t t)
 	if (l->kind != MODEL_RUNNING && l->kind != MODEL_UNKNOWN &&
 	    m->whys[c->life].calls->denied != l->since) {
 		m->whys[c->life].calls->denied = l->since;
-		model_conflict_count(m, MODEL_CONFLICT_OFF_CPU, caller_who(m, c));
+		model_conflict_count(m, MODEL_CONFLICT_OFF_CPU, caller_who(c));
 	}
 	methods_sync(m, c->life, t);
 }
@@ -209,7 +209,7 @@ static void call_exits(struct model *m, uint32_t life, uint32_t number, uint64_t
 		if (c.s->depth == 1)
 			root_fill(m, &c);
 		if (callstack_top(c.s)->id)
-			model_error_count(m, MODEL_ERROR_METHOD_EXIT, caller_who(m, &c));
+			model_error_count(m, MODEL_ERROR_METHOD_EXIT, caller_who(&c));
 		else
 			gap_exit(m, &c, id, flags, t);
 		return;
@@ -386,6 +386,7 @@ void methods_stop(struct model *m, uint32_t host, uint64_t t)
 
 		if (!j || !j->calls || m->runs[n->process].host != host)
 			continue;
+		jthread_fresh(m, j, t);
 		if (j->on != NONE)
 			methods_sync(m, j->on, t);
 		else

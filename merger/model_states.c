@@ -107,8 +107,7 @@ void life_run(struct model *m, uint32_t life, uint32_t cpu, uint32_t tid, uint64
 	}
 }
 
-/* The open state turned out to be wrong: from its begin on nothing is known. */
-static void life_doubt(struct model *m, uint32_t life, uint64_t t)
+void life_doubt(struct model *m, uint32_t life, uint64_t t)
 {
 	struct life *l = &m->lives[life];
 

@@ -227,6 +227,7 @@ void vthreads_finish(struct model *m)
 
 		if (!j || !j->virtual)
 			continue;
+		jthread_fresh(m, j, m->info.end);
 		if (j->on != NONE)
 			mounted_ends(m, j, m->info.end);
 		else if (j->row != NONE)

@@ -401,7 +401,8 @@ int prv_event(void *ctx, const struct model_event *e)
 	int64_t value;
 	int done;
 
-	if (e->kind == MODEL_EVENT_SESSION || (e->kind == MODEL_EVENT_SPANS_LOST && !e->value))
+	if (e->kind == MODEL_EVENT_SESSION || e->kind == MODEL_EVENT_THREAD_START ||
+	    (e->kind == MODEL_EVENT_SPANS_LOST && !e->value))
 		return 0;
 	row = event_row(p, e);
 	if (!row) {

@@ -23,7 +23,7 @@ check() { # NAME
 	"$JIS" dump "$TESTDIR/$1" >"$TESTDIR/dump" 2>/dev/null
 	"$JIS" report -q --json "$TESTDIR/$1" >"$TESTDIR/report.json"
 	python3 "$CHECKERS/waits.py" "$TESTDIR/$1.out" "$TESTDIR/dump" --late "$LATE" || fail "$1: the records"
-	python3 "$CHECKERS/reasons.py" "$TESTDIR/$1.out" "$TESTDIR/report.json" || fail "$1: the report"
+	python3 "$CHECKERS/reasons.py" "$TESTDIR/$1.out" "$TESTDIR/report.json" --late "$LATE" || fail "$1: the report"
 	"$JIS" export paraver -q "$TESTDIR/$1" --wakeups all -o "$TESTDIR/$1.prv"
 	python3 "$CHECKERS/wakers.py" "$TESTDIR/$1.out" "$TESTDIR/report.json" "$TESTDIR/$1" || fail "$1: the wakers"
 	python3 "$CHECKERS/kernel_waits.py" "$TESTDIR/$1.out" "$TESTDIR/report.json" --late "$LATE" || fail "$1: the kernel's waits"

@@ -15,7 +15,7 @@ for java in "${JDKS[@]#* }"; do
 			"$java" -cp "$CLASSES" MethodsLive >"$name.out" 2>err || { cat err; fail "$name: exit status $?"; }
 		"$JIS" methods --list "$name" >"$name.list" || fail "$name: no list"
 		counts "$name" >"$name.fired"
-		"$JIS" info "$name" | awk '$1 == "all" { n++; lost += $4 } END { exit n != 1 || lost }' || fail "$name: records are lost"
+		"$JIS" info "$name" | awk '/^of processes / { n++; lost += $5 } END { exit n != 1 || lost }' || fail "$name: records are lost"
 		python3 "$CHECKERS/presets.py" $preset "$CLASSES" "$name.dry" "$name.list" "$name.fired" "$name.out" ||
 			fail "$name"
 		rm -rf "$name" "$name-dry"

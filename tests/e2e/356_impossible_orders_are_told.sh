@@ -19,22 +19,25 @@ while IFS=$'\t' read -r name times who what; do
 	"$JIS" $verb -q "$name" >said || fail "$name: jis $verb fails"
 	doubts said >found
 	cat found
+	label='impossible order'
 	line="$times times: $what; first at $at s, $who"
 	case $what in
 	"thread leaves a CPU"* | "thread gets a CPU"* | "thread wakes another"* | "thread is woken"*)
 		grep -q "^did not fit: $times contradictions, 0 unbalanced spans, 0 backward steps, 0 records" found ||
 			fail "$name: the sum does not have it"
 		sed -i '/^did not fit/d' found
+		label=contradiction
 		;;
+	"Java "* | "blocked in "* | "record of "* | "another system call at"*) label=contradiction ;;
 	esac
-	[ "$(sed 's/^impossible order: //; s/^contradiction: //' found)" = "$line" ] || fail "$name: not \"$line\" alone"
+	[ "$(cat found)" = "$label: $line" ] || fail "$name: not \"$line\" alone"
 	[ $verb = report ] || continue
 	"$JIS" report -q --json "$name" >json || fail "$name: no JSON"
 	python3 - "$times" "$what" "$at" "$who" <<'PY' || fail "$name: JSON tells another thing"
 import json, sys
 times, what, at, who = sys.argv[1:]
 c = json.load(open("json"))["counts"]
-told = {k: n for k, n in {**c["errors"], **c["conflicts"]}.items() if n}
+told = {k: n for k, n in {**c["errors"], **c["contradiction_kinds"], **c["conflicts"]}.items() if n}
 assert told == {what: int(times)}, told
 assert list(c["first"]) == [what], c["first"]
 first = c["first"][what]
@@ -49,7 +52,7 @@ python3 - <<'PY' || fail "kinds that no trace here has"
 import json
 c = json.load(open("json"))["counts"]
 planted = {line.rstrip("\n").split("\t")[3] for line in open("plants")}
-kinds = set(c["errors"]) | set(c["conflicts"])
+kinds = set(c["errors"]) | set(c["contradiction_kinds"]) | set(c["conflicts"])
 print(len(kinds), "kinds")
 assert kinds == planted, kinds ^ planted
 PY

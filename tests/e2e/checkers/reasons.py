@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Holds `jis report --json` against what a program says it waited for.
 
-Usage: reasons.py PROGRAM-OUTPUT REPORT.json
+Usage: reasons.py PROGRAM-OUTPUT REPORT.json [--late MS]
 
 PROGRAM-OUTPUT has the lines "EXPECT kind java_tid=N count=N class=NAME owner=N ns=N ..." of Waits. Checked: the
 thread's time off the CPU for that reason is at least what the program made it wait (less 5 %, monitors are spun for
@@ -11,8 +11,9 @@ not known may be of it); the waits on the program's own classes are counted exac
 those that the program had hold and release it; no order of records was impossible and nothing contradicted itself.
 Where no switch was hidden, that time is also what the thread read in the kernel's books ("asleep=LEAST,MOST"): what it
 spun for is not part of it. A virtual thread's waits and pinned time are those that it saw itself, less what it was kept
-waiting for a CPU.
+waiting for a CPU; pinned where it was not meant to be for no more than 2 ms (--late) a time.
 """
+import argparse
 import collections
 import json
 import sys
@@ -21,6 +22,7 @@ REASON = {"monitor": "monitor", "light": "monitor", "wait": "Object.wait", "park
           "join": "join"}
 STOPS = "garbage collection", "safepoint"
 wrong = 0
+late = 2e6
 
 
 def complain(text):
@@ -70,7 +72,7 @@ def check_virtual(expected, report):
         # Who releases it cannot see when it sleeps: kept from a CPU on its way there, it waits for less, and took longer.
         slack = max(int(e["count"]) * 2e6, 0.02 * least) + min(t["ready"], max(0, took - least))
         if kind == "pinned":
-            if not least - slack <= t["pinned"] <= (took if least else 2e6 * int(e["count"])):
+            if not least - slack <= t["pinned"] <= (took if least else late * int(e["count"])):
                 complain(f"{t['name']}: pinned for {t['pinned']} ns, at least {least} expected: {t}")
         elif not least - slack <= t["waiting"] <= 1.001 * took + 100000:
             complain(f"{t['name']}: {kind} {t['waiting']} ns, {least} to {took} expected: {t}")
@@ -84,6 +86,8 @@ def check_asleep(expected, report):
     if report["counts"]["unseen_switches"] or report["counts"]["contradictions"]:
         return
     threads = {t["java_tid"]: t for t in report["threads"] if "java_tid" in t}
+    # as the JVM itself tells of it
+    stops = sum(s["time"] for s in report["safepoints"]) + sum(p["gc_time"] for p in report["processes"])
     for kind, e in expected:
         t = threads.get(int(e["java_tid"]))
         if not t or "asleep" not in e:
@@ -92,6 +96,7 @@ def check_asleep(expected, report):
         slack = max(int(e["count"]) * 2e6, 0.02 * most)
         time = t["reasons"].get(REASON[kind], {"time": 0})["time"]
         stopped = sum(t["reasons"].get(r, {"time": 0})["time"] for r in STOPS)
+        stopped = min(stopped, stops)
         if not least - slack - stopped <= time <= most + slack:
             complain(f"{t['name']}: {REASON[kind]} {time} ns, asleep by the kernel's books {least} to {most} ns: {e}, "
                      f"{t['reasons']}")
@@ -133,8 +138,15 @@ def check_order(report):
 
 
 def main():
-    expected = list(expectations(sys.argv[1]))
-    with open(sys.argv[2]) as f:
+    global late
+    parser = argparse.ArgumentParser()
+    parser.add_argument("output")
+    parser.add_argument("report")
+    parser.add_argument("--late", type=float, default=2)
+    args = parser.parse_args()
+    late = args.late * 1e6
+    expected = list(expectations(args.output))
+    with open(args.report) as f:
         report = json.load(f)
     if len(expected) < 10:
         complain(f"only {len(expected)} expectations")

@@ -40,6 +40,8 @@ for r in rows:
     for b in r["by"]:
         by[b["name"]] += b["count"]
     starters = {who: n for (where, who), n in want.items() if where == r["place"]}
-    # at most three threads are told
+    # the three threads with the most are told
     assert len(starters) > 3 or by == starters, (r, starters)
-    assert 1 <= len(r["by"]) <= 3 and all(by[who] <= starters[who] for who in by), (r, starters)
+    told = [b["count"] for b in r["by"]]
+    assert told == sorted(told, reverse=True) and len(told) <= 3, r
+    assert all(by[who] <= starters[who] for who in by), (r, starters)

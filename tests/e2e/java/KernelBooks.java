@@ -42,6 +42,16 @@ final class KernelBooks {
 		return after - then.before - awake(then);
 	}
 
+	/**
+	 * The same of a thread that was made to sleep for so long: Linux 6.12 now and then books the whole of a sleep as
+	 * being kept waiting for a CPU, to the millisecond. (Likely of a thread that falls asleep having had more than its
+	 * share: it stays in the run queue for a moment, and may be moved to another CPU's meanwhile.)
+	 */
+	long mostAsleep(KernelBooks then, long made) {
+		long kept = delay - then.delay;
+		return mostAsleep(then) + (kept > made / 2 ? kept : 0);
+	}
+
 	/** How long it has had a CPU, in ns of its life. */
 	long cpu() {
 		return cpu;

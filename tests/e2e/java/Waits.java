@@ -93,7 +93,7 @@ public final class Waits {
 		took += System.nanoTime() - began;
 		KernelBooks after = new KernelBooks();
 		leastAsleep += after.leastAsleep(before);
-		mostAsleep += after.mostAsleep(before);
+		mostAsleep += after.mostAsleep(before, ns());
 	}
 
 	private void ask(int turn) {

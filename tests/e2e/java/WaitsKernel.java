@@ -42,7 +42,7 @@ public final class WaitsKernel {
 		void run(int turn) throws IOException;
 	}
 
-	private void subject(Part waits) {
+	private void subject(long ns, Part waits) {
 		try {
 			task = KernelBooks.task();
 			KernelBooks.switches(task); // once before, so that its classes are there
@@ -55,7 +55,7 @@ public final class WaitsKernel {
 			took = System.nanoTime() - began;
 			switches = KernelBooks.switches(task) - before;
 			KernelBooks now = new KernelBooks();
-			asleep = now.leastAsleep(then) + "," + now.mostAsleep(then);
+			asleep = now.leastAsleep(then) + "," + now.mostAsleep(then, ns);
 		} catch (IOException e) {
 			throw new IllegalStateException(e);
 		}
@@ -64,7 +64,7 @@ public final class WaitsKernel {
 	/** One kind: a thread waits, main lets time pass before it ends the wait. */
 	private void kind(String name, String object, long ns, Part waits, Part ends) throws InterruptedException, IOException {
 		waiting = -1;
-		Thread thread = new Thread(() -> subject(i -> {
+		Thread thread = new Thread(() -> subject(ns, i -> {
 			waiting = i;
 			waits.run(i);
 		}), name);
