@@ -28,7 +28,7 @@ while IFS=$'\t' read -r name times who what; do
 		sed -i '/^did not fit/d' found
 		label=contradiction
 		;;
-	"Java "* | "blocked in "* | "record of "* | "another system call at"*) label=contradiction ;;
+	"Java waits"* | "Java and"* | "blocked in "* | "record of "* | "another system call at"*) label=contradiction ;;
 	esac
 	[ "$(cat found)" = "$label: $line" ] || fail "$name: not \"$line\" alone"
 	[ $verb = report ] || continue
