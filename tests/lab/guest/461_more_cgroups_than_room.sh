@@ -18,7 +18,7 @@ echo +cpu >$root/k461/cgroup.subtree_control
 cpus=$(nproc)
 entries=$((cpus * 64 > 4096 ? cpus * 64 : 4096))
 room=$((entries - entries / 4))
-few=$((room / cpus - 200)) many=$((room / cpus + 100))
+few=$((room / cpus - 200)) many=$((room / cpus + 300))
 for ((i = 1; i <= many; i++)); do
 	mkdir $root/k461/c$i
 done
@@ -62,7 +62,8 @@ ok "$few cgroups on $cpus CPUs: nothing refused, quota used up $(throttled few) 
 	fail "jis record: $(tail -n 3 "$LAB_OUT/record")"
 "$JIS" info "$LAB_TMP/trace" >"$LAB_OUT/info" 2>&1
 refused=$(sed -n 's/.* had \([0-9]*\) times no room to note a run queue of a cgroup.*/\1/p' "$LAB_OUT/info")
-[ "${refused:-0}" -ge $((many * cpus - room)) ] ||
+# A third may be missing: a step whose timer is over before its thread sleeps (the host had the CPU) is on no switch.
+[ "${refused:-0}" -ge $(((many * cpus - room) * 2 / 3)) ] ||
 	fail "$many cgroups on $cpus CPUs: '$refused' times no room, which is for $room: $(tail -n 5 "$LAB_OUT/info")"
 throttled=$("$JIS" dump -q "$LAB_TMP/trace" | grep -c ' cgroup_throttle .*throttled = 1')
 [ "$throttled" -ge 5 ] || fail "$many cgroups: told $throttled times that the quota was used up"
