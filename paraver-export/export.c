@@ -104,6 +104,8 @@ static void sink_init(struct paraver *p)
 {
 	p->sink.begin = on_begin;
 	p->sink.state = prv_state;
+	p->sink.wait = prv_wait;
+	p->sink.steal = prv_steal;
 	p->sink.event = prv_event;
 	p->sink.vstate = prv_vstate;
 	p->sink.task = prv_task;

@@ -85,6 +85,7 @@ struct paraver {
 	uint32_t nr_high;
 	bool rest_used, used_gc, used_span, used_name, used_exec, used_phase;
 	bool used_run, used_object, used_owner, used_peer, used_mounted, used_pinned, used_call;
+	bool used_behind, used_stolen;
 	bool used_task, used_method, used_remote;
 	bool used_doings[PARAVER_TYPE_COMPILED_SIZE - PARAVER_TYPE_SAFEPOINT + 1];
 	bool used_lock_taken, used_socket_taken, used_connection;
@@ -145,6 +146,9 @@ static inline uint32_t wait_value(struct paraver *p, const struct model_reason *
 	p->used_reasons[r->kind] = true;
 	return PARAVER_WAIT + (uint32_t)(r->kind - MODEL_WAIT_UNKNOWN);
 }
+/* Who has the CPU that a ready thread waits for; what the hypervisor took. */
+int prv_wait(void *ctx, const struct model_wait *w);
+int prv_steal(void *ctx, const struct model_steal *s);
 /* Number of a system call in Paraver; noted for the labels. */
 int64_t call_value(struct paraver *p, int32_t nr);
 /* The labels of all that. */

@@ -96,6 +96,37 @@ int reason_events(struct paraver *p, struct prv_row *row, const struct model_rea
 	return err;
 }
 
+int prv_wait(void *ctx, const struct model_wait *w)
+{
+	struct paraver *p = ctx;
+	uint64_t begin = w->begin < p->info->begin ? p->info->begin : w->begin;
+	uint64_t end = w->end > p->info->end ? p->info->end : w->end;
+	uint32_t row = p->row_of[w->thread], other = NONE;
+	int64_t value;
+
+	/* A CPU that is about to leave idle is behind nobody: that is most wake-ups. */
+	if (row == NONE || end <= begin || w->occupant == MODEL_CPU_IDLE)
+		return 0;
+	if (w->occupant == MODEL_CPU_TARGET)
+		other = p->row_of[w->occupant_index];
+	value = other == NONE ? p->nr_rows + 1ll : other + 1ll;
+	p->used_behind = true;
+	return pair(p, &p->rows[row], PARAVER_TYPE_BEHIND, value, begin - p->info->begin,
+		    end - p->info->begin);
+}
+
+int prv_steal(void *ctx, const struct model_steal *s)
+{
+	struct paraver *p = ctx;
+	uint32_t row = s->thread != MODEL_NO_THREAD ? p->row_of[s->thread] : NONE;
+
+	if (row == NONE || !s->stolen || s->time < p->info->begin || s->time > p->info->end)
+		return 0;
+	p->used_stolen = true;
+	return event_line(p, &p->rows[row], s->cpu + 1, s->time - p->info->begin,
+			  PARAVER_TYPE_STOLEN, (int64_t)s->stolen);
+}
+
 int run_event(struct paraver *p, struct prv_row *row, enum model_reason_kind kind, uint64_t begin)
 {
 	/* System calls have events of their own. */
@@ -129,7 +160,7 @@ void reasons_states(const struct paraver *p, FILE *f, bool colour)
 
 static void write_rows(const struct paraver *p, FILE *f)
 {
-	if (!p->used_owner && !p->used_mounted && !p->used_socket_taken)
+	if (!p->used_owner && !p->used_mounted && !p->used_socket_taken && !p->used_behind)
 		return;
 	fputs("\nEVENT_TYPE\n", f);
 	if (p->used_owner)
@@ -138,6 +169,8 @@ static void write_rows(const struct paraver *p, FILE *f)
 		fprintf(f, "0 %d Virtual thread on this carrier\n", PARAVER_TYPE_MOUNTED);
 	if (p->used_socket_taken)
 		fprintf(f, "0 %d Connection being taken over from\n", PARAVER_TYPE_SOCKET_FROM);
+	if (p->used_behind)
+		fprintf(f, "0 %d Has the CPU it waits for\n", PARAVER_TYPE_BEHIND);
 	fputs("VALUES\n0 none\n", f);
 	for (uint32_t i = 0; i < p->nr_rows; i++) {
 		fprintf(f, "%" PRIu32 " ", i + 1);
@@ -173,7 +206,8 @@ void reasons_types(const struct paraver *p, FILE *f)
 	if (p->used_run) {
 		fprintf(f, "\nEVENT_TYPE\n0 %d What it runs\nVALUES\n", PARAVER_TYPE_RUN);
 		for (int i = MODEL_RUN; i <= MODEL_RUN_VM_OTHER; i++)
-			fprintf(f, "%d %s\n", i, model_reason_name((enum model_reason_kind)i));
+			fprintf(f, "%d %s%s\n", i, model_reason_name((enum model_reason_kind)i),
+				i >= MODEL_RUN_JAVA && i <= MODEL_RUN_VM ? " (sampled)" : "");
 	}
 	if (p->used_object)
 		fprintf(f, "\nEVENT_TYPE\n0 %d Identity hash of the object waited for\n",
@@ -183,6 +217,8 @@ void reasons_types(const struct paraver *p, FILE *f)
 			"\nEVENT_TYPE\n0 %d Pinned\nVALUES\n0 no\n"
 			"1 a virtual thread waits and keeps its carrier\n",
 			PARAVER_TYPE_PINNED);
+	if (p->used_stolen)
+		fprintf(f, "\nEVENT_TYPE\n0 %d Taken by the hypervisor, ns\n", PARAVER_TYPE_STOLEN);
 	write_rows(p, f);
 	write_calls(p, f);
 }

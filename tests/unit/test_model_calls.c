@@ -183,8 +183,8 @@ START_TEST(a_loss_is_no_ones_own_time)
 	leave(f, 70, B);
 	leave(f, 80, A);
 	finish(f);
-	ck_assert_str_eq(calls, "a>b>c 50-60d (cpu 10), a>b 20-70 (cpu 50; own cpu 10), "
-				"a 10-80 (cpu 70; own cpu 20)");
+	ck_assert_str_eq(calls, "a>b>c 50-60d (cpu 10), a>b 20-70g (cpu 50; own cpu 10), "
+				"a 10-80g (cpu 70; own cpu 20)");
 }
 END_TEST
 
@@ -201,7 +201,7 @@ START_TEST(what_began_in_a_loss_has_an_exit_only)
 	ck_assert_uint_eq(last_lost, 20);
 	finish(f);
 	ck_assert_str_eq(calls, "a>c 30-50ud (cpu 20), a>b 30-60ud (cpu 30; own cpu 10), "
-				"a 10-80 (cpu 70; own cpu 20)");
+				"a 10-80g (cpu 70; own cpu 20)");
 }
 END_TEST
 
@@ -216,8 +216,8 @@ START_TEST(what_ended_in_a_loss_ends_at_its_begin)
 	leave(f, 60, A);
 	ck_assert_uint_eq(last_lost, 30);
 	finish(f);
-	ck_assert_str_eq(calls, "a>b>c 25-30r (cpu 5), a>b 20-30r (cpu 10; own cpu 5), "
-				"a 10-60 (cpu 50; own cpu 10)");
+	ck_assert_str_eq(calls, "a>b>c 25-30rg (cpu 5), a>b 20-30rg (cpu 10; own cpu 5), "
+				"a 10-60g (cpu 50; own cpu 10)");
 }
 END_TEST
 
@@ -242,9 +242,9 @@ START_TEST(a_loop_goes_on_after_a_loss)
 	ck_assert_uint_eq(last_calls, 46);
 	finish(f);
 	ck_assert_ptr_nonnull(strstr(calls,
-				     "run>a>b 42-45r (cpu 3), run>a 40-45r (cpu 5; own cpu 2), "
+				     "run>a>b 42-45rg (cpu 3), run>a 40-45rg (cpu 5; own cpu 2), "
 				     "run>a>b 82-88 (cpu 6), "));
-	ck_assert_ptr_nonnull(strstr(calls, "run 10-600 (cpu 590;"));
+	ck_assert_ptr_nonnull(strstr(calls, "run 10-600g (cpu 590;"));
 	ck_assert_ptr_null(strstr(calls, "a>a"));
 	ck_assert_ptr_null(strstr(calls, "b>a"));
 }
@@ -261,7 +261,7 @@ START_TEST(a_pause_is_a_loss)
 	leave(f, 60, A);
 	finish(f);
 	ck_assert_str_eq(calls,
-			 "a>b 20-50ud (unknown 30), a 10-60 (cpu 10 unknown 40; own cpu 10)");
+			 "a>b 20-50ud (unknown 30), a 10-60g (cpu 10 unknown 40; own cpu 10)");
 }
 END_TEST
 
@@ -342,7 +342,7 @@ START_TEST(a_loss_touches_those_that_may_have_been_there)
 	mount(f, 60, 105, 50);
 	leave(f, 70, A);
 	feed_end(f);
-	ck_assert_str_eq(calls, "b 16-50 (cpu 34), a 12-70 (cpu 18 unknown 40; own cpu 8)");
+	ck_assert_str_eq(calls, "b 16-50 (cpu 34), a 12-70g (cpu 18 unknown 40; own cpu 8)");
 	feed_free(f);
 }
 END_TEST
@@ -499,8 +499,8 @@ START_TEST(calls_may_be_too_deep)
 	ck_assert(f->m->whys[0].calls->depth == 4 && model_deep_calls(f->m) == 4);
 	for (uint32_t i = 6; i--;)
 		leave(f, 140 - 10 * i, A + i % 3);
-	ck_assert_str_eq(calls, "a>b 20-130 (cpu 110; own cpu 40), "
-				"a 10-140 (cpu 130; own cpu 20)");
+	ck_assert_str_eq(calls, "a>b 20-130g (cpu 110; own cpu 40), "
+				"a 10-140g (cpu 130; own cpu 20)");
 	finish(f);
 }
 END_TEST

@@ -80,6 +80,8 @@ static inline int on_call_end(void *ctx, const struct model_call *c)
 	for (int i = 0; i < 7; i++)
 		if (c->flags & 1u << i)
 			feed_log(calls, "%c", flags[i]);
+	if (c->flags & MODEL_CALL_GAP)
+		feed_log(calls, "g");
 	feed_log(calls, " (");
 	log_times(c->time);
 	if (memcmp(c->time, c->own, sizeof(c->time))) {

@@ -173,6 +173,49 @@ START_TEST(cpu_rows_show_who_held_the_cpu_and_send_the_other_wakeups)
 }
 END_TEST
 
+START_TEST(who_has_the_cpu_that_is_waited_for_is_told)
+{
+	struct files x = files_new();
+	struct feed *f = feed_new(true);
+	char *text, *at;
+
+	feed_process(f, 100, "java");
+	feed_thread(f, 100, 100, ALIVE, ALIVE, "main");
+	feed_thread(f, 101, 100, ALIVE, ALIVE, "worker");
+	f->man.nr_cpus = 1;
+	start(f, &x, &(struct paraver_options){0});
+	begin(f);
+	feed_dump(f, 5, 101, S, 0);
+	FEED(f, 0, 9, cpu_steal, .stolen = 1000);
+	feed_switch(f, 0, 10, 0, R, 100);
+	feed_wake(f, 0, 20, 100, 101, 20);
+	FEED(f, 0, 30, cpu_steal, .stolen = 1007);
+	feed_switch(f, 0, 31, 100, S, 55);
+	feed_switch(f, 0, 40, 55, S, 101);
+	feed_switch(f, 0, 50, 101, S, 0);
+	feed_wake(f, 0, 60, 0, 101, 60); /* an idle CPU is behind nobody */
+	feed_switch(f, 0, 70, 0, R, 101);
+	finish(f, &x);
+	text = content(&x, ".prv");
+	ck_assert_ptr_nonnull(strstr(text, "\n2:0:1:1:2:20:77000017:1\n"));
+	/* One ends before the next begins, at the same time. */
+	at = strstr(text, "\n2:0:1:1:2:31:77000017:0\n");
+	ck_assert(at && strstr(at, "\n2:0:1:1:2:31:77000017:3\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\n2:0:1:1:2:40:77000017:0\n"));
+	ck_assert_ptr_null(strstr(text, ":60:77000017"));
+	ck_assert_ptr_nonnull(strstr(text, "\n2:1:1:1:1:30:77000018:7\n"));
+	free(text);
+	text = content(&x, ".pcf");
+	ck_assert_ptr_nonnull(strstr(text, "0 77000017 Has the CPU it waits for\nVALUES\n0 none\n"
+					   "1 main [100]\n2 worker [101]\n"
+					   "3 a thread that has no row\n"));
+	ck_assert_ptr_nonnull(strstr(text, "0 77000018 Taken by the hypervisor, ns\n"));
+	free(text);
+	feed_free(f);
+	files_free(&x);
+}
+END_TEST
+
 START_TEST(each_host_is_a_node)
 {
 	struct host_entry hosts[] = {
@@ -354,6 +397,7 @@ int main(void)
 	tcase_add_test(t, a_tiny_trace_is_written_to_the_letter);
 	tcase_add_test(t, sorted_and_compressed_it_is_the_same_lines);
 	tcase_add_test(t, cpu_rows_show_who_held_the_cpu_and_send_the_other_wakeups);
+	tcase_add_test(t, who_has_the_cpu_that_is_waited_for_is_told);
 	tcase_add_test(t, each_host_is_a_node);
 	tcase_add_test(t, a_run_of_one_nanosecond_names_no_cpu);
 	tcase_add_test(t, rows_of_dead_threads_are_used_again_when_there_are_too_many);

@@ -87,6 +87,7 @@ START_TEST(the_report_has_each_wait_once)
 	const struct report *rep = report_get(r);
 	const struct report_reason *of_101;
 	struct report_place *places;
+	uint64_t words = 0;
 	struct model *m;
 	struct feed *f = start(report_sink(r), &m);
 
@@ -98,6 +99,15 @@ START_TEST(the_report_has_each_wait_once)
 	ck_assert_uint_eq(of_101[MODEL_WAIT_PARK].time, 40);
 	ck_assert_uint_eq(of_101[MODEL_WAIT_FILE].time, 20);
 	ck_assert_uint_eq(of_101[MODEL_RUN_SYSCALL].time, 10 + 10);
+	/* What the VM's words said at a switch is told as sampled, and nothing else is. */
+	ck_assert_uint_eq(of_101[MODEL_RUN_SYSCALL].sampled, 0);
+	ck_assert_uint_eq(of_101[MODEL_WAIT_MONITOR].sampled, 0);
+	ck_assert_uint_eq(of_101[MODEL_WAIT_PARK].sampled, 0);
+	for (int k = MODEL_RUN_JAVA; k <= MODEL_RUN_VM; k++) {
+		ck_assert_uint_eq(of_101[k].sampled, of_101[k].time);
+		words += of_101[k].time;
+	}
+	ck_assert_uint_gt(words, 0);
 	/* The carrier's wait is in the sums of threads, too. */
 	ck_assert_uint_eq(rep->reasons[MODEL_WAIT_MONITOR].time, 18 + 38 + 20);
 
