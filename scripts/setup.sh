@@ -23,7 +23,7 @@ optional="libjacoco-java libbyte-buddy-java clojure groovy"
 [ "${1:-}" != languages ] || optional="$optional jruby kotlin scala"
 packages="$packages gcc clang make libc6-dev pkg-config git check libjson-c-dev zlib1g-dev libelf-dev
 	clang-format shellcheck sparse mandoc binutils babeltrace2 python3-minimal procps iproute2 util-linux
-	curl wrk time kmod linux-headers-cloud-amd64 perl bc xz-utils zstd cpio e2fsprogs debian-archive-keyring qemu-system-x86"
+	curl wrk time kmod openssl linux-headers-cloud-amd64 perl bc xz-utils zstd cpio e2fsprogs debian-archive-keyring qemu-system-x86"
 
 installed() { dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -q '^installed$'; }
 

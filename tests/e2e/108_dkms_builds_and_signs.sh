@@ -27,6 +27,11 @@ what_is() { find /var/lib/dkms /usr/src /usr/lib/udev /usr/lib/sysusers.d /usr/l
 kernel=$(uname -r) headers=$(ls -d /usr/src/linux-headers-*-amd64 | sort -V | tail -n 1)
 mkdir -p "/lib/modules/$kernel"
 [ -d "/lib/modules/$kernel/build" ] || ln -sfn "$headers" "/lib/modules/$kernel/build"
+# What a kernel's package brings and depmod asks for.
+for list in modules.order modules.builtin modules.builtin.modinfo; do
+	[ -e "/lib/modules/$kernel/$list" ] || : >"/lib/modules/$kernel/$list"
+done
+export PATH=/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin
 what_is | sort >/tmp/there
 scripts/install.sh
 dkms status
