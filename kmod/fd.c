@@ -14,6 +14,8 @@
 #include <linux/magic.h>
 #include <linux/sched.h>
 #include <linux/string.h>
+#include <linux/un.h>
+#include <net/af_unix.h>
 #include <net/inet_sock.h>
 #include <net/sock.h>
 
@@ -30,17 +32,57 @@ static struct jis_fd_named *named_slot(struct jis_session *s, u32 pid, int fd)
 	return &s->calls->named[hash_64((u64)pid << 32 | (u32)fd, JIS_FD_BITS)];
 }
 
+/* The socket behind the file, or NULL. A path-only descriptor does not hold it. */
+static const struct sock *sock_of(const struct file *file)
+{
+	struct inode *inode = file_inode(file);
+
+	if (inode->i_sb->s_magic != SOCKFS_MAGIC || file->f_mode & FMODE_PATH)
+		return NULL;
+	return READ_ONCE(SOCKET_I(inode)->sk);
+}
+
+/*
+ * The addresses of a unix socket: its own and that of whom it is connected to. They are given once and stay as
+ * long as the sockets, and a stream keeps the one that it is connected to as long as itself, so no lock is needed.
+ * Datagrams' may be connected anew meanwhile: theirs is not looked at.
+ */
+struct unix_names {
+	const struct unix_address *own, *peer;
+};
+
+static void unix_names_of(const struct sock *sk, struct unix_names *names)
+{
+	const struct sock *peer;
+
+	memset(names, 0, sizeof(*names));
+	if (!sk || sk->sk_family != AF_UNIX)
+		return;
+	/* Pair with the releases of the kernel's unix_bind() and unix_stream_connect(). */
+	names->own = smp_load_acquire(&unix_sk(sk)->addr);
+	if (sk->sk_type != SOCK_STREAM && sk->sk_type != SOCK_SEQPACKET)
+		return;
+	peer = READ_ONCE(unix_sk(sk)->peer);
+	if (peer)
+		names->peer = smp_load_acquire(&unix_sk(peer)->addr);
+}
+
 /*
  * Which file it is; opened again it is the same. The kernel takes memory of what was freed last, so
  * pointers alone would be those of the file before: the inode's number and the name's hash are
  * others'.
  */
-static u64 file_identity(u32 pid, int fd, const struct file *file)
+static u64 file_identity(u32 pid, int fd, const struct file *file, const struct sock *sk)
 {
 	const struct dentry *dentry = file->f_path.dentry;
 	const struct inode *inode = file_inode(file);
 	u64 hash = mix((u64)pid << 32 | (u32)fd, (unsigned long)inode);
+	struct unix_names names;
 
+	if (sk) {
+		unix_names_of(sk, &names);
+		hash = mix(mix(hash, (unsigned long)names.own), (unsigned long)names.peer);
+	}
 	hash = mix(hash, inode->i_ino ^ (u64)inode->i_generation << 32);
 	hash = mix(hash, (unsigned long)dentry);
 	return mix(hash, READ_ONCE(dentry->d_name.hash_len));
@@ -85,6 +127,40 @@ static u32 file_type(const struct file *file, const char *path)
 	return JIS_FD_UNKNOWN;
 }
 
+/* As /proc/net/unix shows it: what begins with a zero byte is in no file system, and each is shown as @. */
+static size_t unix_name_write(char *to, const struct unix_address *address)
+{
+	int i, n = address->len - (int)offsetof(struct sockaddr_un, sun_path);
+	const char *path = address->name->sun_path;
+
+	n = clamp_t(int, n, 0, UNIX_PATH_MAX);
+	if (n && path[0])
+		n = strnlen(path, n);
+	for (i = 0; i < n; i++)
+		to[i] = path[i] ? path[i] : '@';
+	to[n] = '\0';
+	return n;
+}
+
+/* Which unix socket: its own name, who it is connected to, or both; where neither has a name, the inode's number. */
+static int socket_name(const struct file *file, char *buffer)
+{
+	struct unix_names names;
+	size_t n;
+
+	unix_names_of(sock_of(file), &names);
+	if (!names.own && !names.peer)
+		return snprintf(buffer, PATH_MAX, "socket:[%lu]", file_inode(file)->i_ino);
+	n = strscpy(buffer, "unix:", PATH_MAX);
+	if (names.own)
+		n += unix_name_write(buffer + n, names.own);
+	if (names.own && names.peer)
+		n += strscpy(buffer + n, " -> ", PATH_MAX - n);
+	if (names.peer)
+		n += unix_name_write(buffer + n, names.peer);
+	return n;
+}
+
 /*
  * The name of what is in no directory: from a word and a number that never change, so no lock is
  * needed to make it. Returns whether it is of one of the kinds known here.
@@ -100,7 +176,7 @@ static bool made_up_name(const struct file *file, char *buffer)
 	case PIPEFS_MAGIC:
 		return snprintf(buffer, PATH_MAX, "pipe:[%lu]", ino);
 	case SOCKFS_MAGIC:
-		return snprintf(buffer, PATH_MAX, "socket:[%lu]", ino);
+		return socket_name(file, buffer);
 	case TMPFS_MAGIC: /* memfd_create(), System V: on a mount of the kernel's own */
 	case HUGETLBFS_MAGIC:
 		return dentry->d_op && dentry->d_op->d_dname &&
@@ -155,16 +231,9 @@ static bool name_file(struct jis_session *s, int fd, const struct file *file, u6
 	return ev;
 }
 
-/* The socket of the internet behind the file, or NULL. A path-only descriptor does not hold it. */
-static const struct sock *inet_of(const struct file *file)
+static bool of_internet(const struct sock *sk)
 {
-	struct inode *inode = file_inode(file);
-	const struct sock *sk;
-
-	if (inode->i_sb->s_magic != SOCKFS_MAGIC || file->f_mode & FMODE_PATH)
-		return NULL;
-	sk = READ_ONCE(SOCKET_I(inode)->sk);
-	return sk && (sk->sk_family == AF_INET || sk->sk_family == AF_INET6) ? sk : NULL;
+	return sk->sk_family == AF_INET || sk->sk_family == AF_INET6;
 }
 
 static void socket_addresses(struct jis_ev_fd_socket *ev, const struct sock *sk)
@@ -247,22 +316,23 @@ notrace void jis_fd_name(struct jis_session *s, int fd)
 {
 	struct jis_fd_named *slot = named_slot(s, current->tgid, fd);
 	struct jis_ev_fd_socket ev;
-	const struct sock *sk;
 	u64 identity, told, now;
+	const struct sock *sk;
 	struct file *file;
-	bool again;
+	bool again, inet;
 
 	if (fd < 0)
 		return;
 	file = fget_raw(fd);
 	if (!file)
 		return;
-	sk = inet_of(file);
-	if (sk) {
+	sk = sock_of(file);
+	inet = sk && of_internet(sk);
+	if (inet) {
 		socket_describe(&ev, fd, sk);
 		identity = socket_identity(&ev, file);
 	} else {
-		identity = file_identity(current->tgid, fd, file);
+		identity = file_identity(current->tgid, fd, file, sk);
 	}
 	identity &= ~JIS_FD_AGAIN;
 	/* Pairs with the release below: who sees it told is stamped later. */
@@ -271,7 +341,7 @@ notrace void jis_fd_name(struct jis_session *s, int fd)
 		now = jis_now(s);
 		again = told == (identity | JIS_FD_AGAIN);
 		ev.age = again ? named_age(slot, now) : 0;
-		if (sk ? name_socket(s, &ev) : name_file(s, fd, file, ev.age)) {
+		if (inet ? name_socket(s, &ev) : name_file(s, fd, file, ev.age)) {
 			if (!again)
 				WRITE_ONCE(slot->since, now);
 			smp_store_release(&slot->identity, identity); /* pairs with the above */

@@ -634,7 +634,7 @@ enum jis_fd_type {
 	JIS_FD_CHARACTER_DEVICE = 3,
 	JIS_FD_BLOCK_DEVICE = 4,
 	JIS_FD_PIPE = 5,   /* or a named one */
-	JIS_FD_SOCKET = 6, /* not of the internet: unix, netlink... */
+	JIS_FD_SOCKET = 6, /* not of the internet: netlink...; a unix one by its addresses, "unix:OWN -> PEER" */
 	JIS_FD_EVENTFD = 7,
 	JIS_FD_EPOLL = 8,
 	JIS_FD_TIMERFD = 9,

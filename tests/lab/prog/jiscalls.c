@@ -20,6 +20,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -463,9 +464,80 @@ static void net_datagrams(const struct sockaddr_in *to, int port)
 	IO(sendto, fd, 3, fd, "abc", 3, 0, NULL, 0);
 }
 
+/* Descriptors of unix sockets: nameless, with a name of their own, of whom they are connected to,
+ * or both. */
+static void net_unix(int type, const struct sockaddr_un *at, socklen_t size, const char *name)
+{
+	char *own = path_of("own"), *both, *back;
+	struct sockaddr_un client_at = {.sun_family = AF_UNIX};
+	int server, client;
+	long got;
+
+	snprintf(client_at.sun_path, sizeof(client_at.sun_path), "%.90s", own);
+	unlink(own);
+	if (asprintf(&both, "unix:%s_->_%s", own, name + 5) < 0 ||
+	    asprintf(&back, "%s_->_%s", name, own) < 0)
+		die("memory");
+	server = make_socket(AF_UNIX, type);
+	line_address("bind", SYS_bind, server, AF_UNIX, 0, 0, 0);
+	DONE(bind, server, at, size);
+	named(server, SOCKET, name);
+	IO(listen, server, 0, server, 5);
+	client = make_socket(AF_UNIX, type);
+	line_address("connect", SYS_connect, client, AF_UNIX, 0, 0, 0);
+	DONE(connect, client, at, size);
+	ENTRY_IO(accept4, server);
+	got = MAKE(accept4, server, NULL, NULL, 0);
+	named((int)got, SOCKET, name);
+	line_result("accept4", SYS_accept4, got);
+	named(client, SOCKET, name);
+	IO(sendto, client, 3, client, "abc", 3, 0, NULL, 0);
+	line_address("bind", SYS_bind, client, AF_UNIX, 0, 0, 0);
+	DONE(bind, client, &client_at, sizeof(client_at));
+	named(client, SOCKET, both);
+	IO(shutdown, client, 0, client, SHUT_WR);
+	named((int)got, SOCKET, back);
+	IO(shutdown, (int)got, 0, (int)got, SHUT_WR);
+}
+
+static void net_units(void)
+{
+	struct sockaddr_un file = {.sun_family = AF_UNIX}, none = {.sun_family = AF_UNIX},
+			   to = file;
+	char *path = path_of("unix"), *name, *own = path_of("datagrams");
+	int fd;
+
+	snprintf(file.sun_path, sizeof(file.sun_path), "%.90s", path);
+	unlink(path);
+	/* of no file system, with a zero byte in it */
+	snprintf(none.sun_path, sizeof(none.sun_path), "%cjis_%d%cname", 0, (int)getpid(), 0);
+	if (asprintf(&name, "unix:@jis_%d@name", (int)getpid()) < 0)
+		die("memory");
+	begin();
+	net_unix(SOCK_SEQPACKET, &none,
+		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name + 5)), name);
+	if (asprintf(&name, "unix:%s", path) < 0)
+		die("memory");
+	net_unix(SOCK_STREAM, &file, sizeof(file), name);
+	/* Whom datagrams go to may change at any moment: it is not in their name. */
+	snprintf(to.sun_path, sizeof(to.sun_path), "%.90s", own);
+	unlink(own);
+	fd = make_socket(AF_UNIX, SOCK_DGRAM);
+	line_address("bind", SYS_bind, fd, AF_UNIX, 0, 0, 0);
+	DONE(bind, fd, &to, sizeof(to));
+	if (asprintf(&name, "unix:%s", own) < 0)
+		die("memory");
+	named(fd, SOCKET, name);
+	line_address("connect", SYS_connect, fd, AF_UNIX, 0, 0, 0);
+	DONE(connect, fd, &to, sizeof(to));
+	IO(sendto, fd, 3, fd, "abc", 3, 0, NULL, 0);
+	end();
+}
+
 static void net_errors(const struct sockaddr_in *nobody, int port)
 {
 	struct sockaddr_un here = {.sun_family = AF_UNIX};
+	char *name;
 	int fd;
 
 	snprintf(here.sun_path, sizeof(here.sun_path), "%.90s/socket", dir);
@@ -477,6 +549,9 @@ static void net_errors(const struct sockaddr_in *nobody, int port)
 	fd = make_socket(AF_UNIX, SOCK_STREAM);
 	line_address("bind", SYS_bind, fd, AF_UNIX, 0, 0, 0);
 	DONE(bind, fd, &here, sizeof(here));
+	if (asprintf(&name, "unix:%s", here.sun_path) < 0)
+		die("memory");
+	named(fd, SOCKET, name);
 	line_address("connect", SYS_connect, fd, 0, 0, 0, 0);
 	DONE(connect, fd, (void *)8, 16);
 	line_address("connect", SYS_connect, fd, 0, 0, 0, 0);
@@ -501,6 +576,7 @@ static void run_net(void)
 	net_family(AF_INET6, &six, sizeof(six), port6);
 	net_datagrams(&nobody, closed);
 	end();
+	net_units();
 	net_errors(&nobody, closed);
 }
 
