@@ -18,6 +18,8 @@
 #include <linux/futex.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "stress.h"
@@ -105,6 +107,48 @@ static void load_pipe(void)
 		;
 }
 
+/* What the descriptors of load_sockets() are, while they are becoming others. */
+#define MET 200
+
+static void *use_sockets(void *arg)
+{
+	char c = 0;
+
+	for (;;) {
+		send(MET, &c, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+		recv(MET + 1, &c, 1, MSG_DONTWAIT);
+	}
+	return arg;
+}
+
+/* Unix sockets get their names, meet and go, as fast as they can, while another thread uses them.
+ */
+static void load_sockets(void)
+{
+	const struct sockaddr_un none = {
+		.sun_family = AF_UNIX}; /* bound so it gets a name of the kernel's */
+	pthread_t user;
+
+	pthread_create(&user, NULL, use_sockets, NULL);
+	for (unsigned int n = 0;; n++) {
+		int type = n % 2 ? SOCK_STREAM : SOCK_SEQPACKET, met = -1;
+		int server = socket(AF_UNIX, type, 0), client = socket(AF_UNIX, type, 0);
+		struct sockaddr_un at;
+		socklen_t size = sizeof(at);
+
+		dup2(client, MET);
+		if (bind(server, (const void *)&none, sizeof(none.sun_family)) == 0 &&
+		    listen(server, 1) == 0 && getsockname(server, (void *)&at, &size) == 0 &&
+		    connect(client, (void *)&at, size) == 0)
+			met = accept(server, NULL, NULL);
+		dup2(met, MET + 1);
+		bind(client, (const void *)&none, sizeof(none.sun_family));
+		close(server);
+		close(client);
+		close(met);
+	}
+}
+
 static void load_children(void)
 {
 	for (;;) {
@@ -126,10 +170,10 @@ static void run_calls(unsigned long *r)
 
 static void run_load(unsigned long *r)
 {
-	static void (*const loads[])(void) = {load_threads, load_calls, load_pipe, load_children,
-					      load_calls};
+	static void (*const loads[])(void) = {load_threads,  load_calls, load_pipe,
+					      load_children, load_calls, load_sockets};
 
-	loads[rnd(r) % 5]();
+	loads[rnd(r) % 6]();
 	_exit(0);
 }
 

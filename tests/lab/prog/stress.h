@@ -73,8 +73,8 @@ static inline void pause_ms(unsigned long ms)
 	nanosleep(&t, NULL);
 }
 
-/* The calls the loads make: getppid as it is, reads and writes with size, futexes with all they
- * have. */
+/* The calls the loads make: getppid as it is, reads and writes, of sockets too, with size, futexes
+ * with all they have. */
 static inline void calls_select(struct jis_syscalls *calls)
 {
 	memset(calls, 0, sizeof(*calls));
@@ -83,6 +83,8 @@ static inline void calls_select(struct jis_syscalls *calls)
 							       JIS_ARG_NONE, JIS_ARG_NONE};
 	calls->native[SYS_read] = (struct jis_syscall_desc){JIS_SHAPE_IO, 0, 2, JIS_ARG_NONE};
 	calls->native[SYS_write] = calls->native[SYS_read];
+	calls->native[SYS_sendto] = calls->native[SYS_read];
+	calls->native[SYS_recvfrom] = calls->native[SYS_read];
 	calls->native[SYS_futex] = (struct jis_syscall_desc){JIS_SHAPE_FUTEX, 0, 1, 3};
 }
 
