@@ -144,11 +144,16 @@ struct report_handover {
 	uint64_t count, wait, longest; /* ns from submission to begin */
 };
 
-/* Off the CPU inside of tasks: with a reason and what it was waited for (its object, peer, file).
+/*
+ * Off the CPU inside of tasks, not for want of a CPU: with a reason and what it was waited for (its
+ * object, peer, file, the VM's operation), or not. Time of which nothing is known, not even whether
+ * the thread ran, is among the others.
  */
 struct report_inside {
 	uint64_t blocked, explained;
-	uint64_t rest[MODEL_NR_REASONS]; /* the others */
+	uint64_t known[MODEL_NR_REASONS]; /* explained, by kind */
+	uint64_t rest[MODEL_NR_REASONS];  /* the others; MODEL_REASON_NONE: nothing is known */
+	uint64_t ready;			  /* beside them: it waited for a CPU, a quota */
 };
 
 enum report_doing_kind {

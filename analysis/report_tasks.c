@@ -211,6 +211,10 @@ static bool is_explained(const struct model_reason *r)
 		return r->class_name != 0;
 	case MODEL_WAIT_JOIN:
 		return r->owner != MODEL_NO_THREAD || r->owner_java_tid;
+	case MODEL_WAIT_GC:
+	case MODEL_WAIT_SAFEPOINT:
+	case MODEL_WAIT_VM:
+		return r->name != 0;
 	default:
 		return r->kind < MODEL_WAIT_SOCKET_READ || r->kind > MODEL_WAIT_EVENTFD || r->name;
 	}
@@ -221,13 +225,20 @@ void pools_state(struct tasks_run *r, const struct model_state *s)
 {
 	uint64_t time = s->end - s->begin;
 
-	if (!s->in_task || s->reason->kind < MODEL_WAIT_UNKNOWN)
+	if (!s->in_task || s->kind == MODEL_RUNNING || s->kind == MODEL_NOT_CREATED ||
+	    s->kind == MODEL_EXITED)
 		return;
+	if (s->kind == MODEL_READY) {
+		r->inside.ready += time;
+		return;
+	}
 	r->inside.blocked += time;
-	if (is_explained(s->reason))
+	if (s->kind != MODEL_UNKNOWN && is_explained(s->reason)) {
 		r->inside.explained += time;
-	else
+		r->inside.known[s->reason->kind] += time;
+	} else {
 		r->inside.rest[s->reason->kind] += time;
+	}
 }
 
 /* The end ------------------------------------------------------------------------------------ */

@@ -95,24 +95,34 @@ static void print_handovers(const struct model *model, const struct report *r, u
 		printf("... and %u more\n", r->nr_handovers - limit);
 }
 
+/* Of the time inside of tasks of which the thread may not even have been off the CPU. */
+static const char *inside_name(int kind)
+{
+	return kind == MODEL_REASON_NONE ? "nothing known"
+					 : model_reason_name((enum model_reason_kind)kind);
+}
+
+static void print_kinds(const uint64_t times[MODEL_NR_REASONS], const char *between)
+{
+	for (int i = 0; i < MODEL_NR_REASONS; i++) {
+		if (!times[i])
+			continue;
+		printf("%s %s %.3f ms", between, inside_name(i), ms(times[i]));
+		between = ",";
+	}
+}
+
 static void print_inside(const struct report_inside *in)
 {
-	const char *between = "; the rest:";
-
 	if (!in->blocked)
 		return;
 	printf("\ninside of tasks: %.3f ms off the CPU, %.2f %% of it with a reason and its "
 	       "object, "
 	       "peer or file",
 	       ms(in->blocked), 100.0 * (double)in->explained / (double)in->blocked);
-	for (int i = 0; i < MODEL_NR_REASONS; i++) {
-		if (!in->rest[i])
-			continue;
-		printf("%s %s %.3f ms", between, model_reason_name((enum model_reason_kind)i),
-		       ms(in->rest[i]));
-		between = ",";
-	}
-	putchar('\n');
+	print_kinds(in->known, ":");
+	print_kinds(in->rest, "; the rest:");
+	printf("; and %.3f ms waiting for a CPU\n", ms(in->ready));
 }
 
 void report_print_tasks(const struct model *model, const struct report *r, uint32_t limit)
@@ -212,16 +222,25 @@ static struct json_object *handovers_json(const struct model *model, const struc
 	return list;
 }
 
+static struct json_object *kinds_json(const uint64_t times[MODEL_NR_REASONS])
+{
+	struct json_object *o = json_object_new_object();
+
+	for (int i = 0; i < MODEL_NR_REASONS; i++)
+		if (times[i])
+			put(o, inside_name(i), times[i]);
+	return o;
+}
+
 static struct json_object *inside_json(const struct report_inside *in)
 {
-	struct json_object *o = json_object_new_object(), *rest = json_object_new_object();
+	struct json_object *o = json_object_new_object();
 
 	put(o, "blocked", in->blocked);
 	put(o, "explained", in->explained);
-	for (int i = 0; i < MODEL_NR_REASONS; i++)
-		if (in->rest[i])
-			put(rest, model_reason_name((enum model_reason_kind)i), in->rest[i]);
-	json_object_object_add(o, "rest", rest);
+	json_object_object_add(o, "known", kinds_json(in->known));
+	json_object_object_add(o, "rest", kinds_json(in->rest));
+	put(o, "ready", in->ready);
 	return o;
 }
 

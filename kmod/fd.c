@@ -145,12 +145,13 @@ static size_t unix_name_write(char *to, const struct unix_address *address)
 /* Which unix socket: its own name, who it is connected to, or both; where neither has a name, the inode's number. */
 static int socket_name(const struct file *file, char *buffer)
 {
+	unsigned long ino = file_inode(file)->i_ino;
 	struct unix_names names;
 	size_t n;
 
 	unix_names_of(sock_of(file), &names);
 	if (!names.own && !names.peer)
-		return snprintf(buffer, PATH_MAX, "socket:[%lu]", file_inode(file)->i_ino);
+		return snprintf(buffer, PATH_MAX, "socket:[%lu]", ino);
 	n = strscpy(buffer, "unix:", PATH_MAX);
 	if (names.own)
 		n += unix_name_write(buffer + n, names.own);

@@ -309,7 +309,35 @@ START_TEST(the_report_has_each_pool)
 	ck_assert_uint_eq(rep->handovers[0].count, 99);
 	ck_assert_uint_eq(rep->inside_tasks->blocked, 50);
 	ck_assert_uint_eq(rep->inside_tasks->explained, 40);
+	ck_assert_uint_eq(rep->inside_tasks->known[MODEL_WAIT_PARK], 40);
 	ck_assert_uint_eq(rep->inside_tasks->rest[MODEL_WAIT_FUTEX], 10);
+	ck_assert_uint_eq(rep->inside_tasks->rest[MODEL_REASON_NONE], 0);
+	ck_assert_uint_eq(rep->inside_tasks->ready, 0);
+	feed_free(f);
+	report_free(r);
+}
+END_TEST
+
+START_TEST(what_nothing_is_known_of_is_not_explained)
+{
+	struct report_run *r = report_new();
+	const struct report *rep = report_get(r);
+	struct feed *f = begin(report_sink(r));
+
+	runs(f, 3000, 7, 1);
+	leaves(f, 1, 3010, 101, S, "futex", 4, 2);
+	feed_wake(f, 0, 3030, 100, 101, 3030);
+	comes(f, 1, 3037, 101);
+	FEED(f, 1, 3150, lost_records, .type = 1, .count = 2, .first = 3100, .last = 3130);
+	comes(f, 1, 3160, 101);
+	writes(f, 3160, 101);
+	ends(f, 3200, 7);
+	feed_end(f);
+	ck_assert_uint_eq(rep->inside_tasks->rest[MODEL_WAIT_FUTEX], 20);
+	ck_assert_uint_eq(rep->inside_tasks->ready, 7);
+	ck_assert_uint_eq(rep->inside_tasks->rest[MODEL_REASON_NONE], 60);
+	ck_assert_uint_eq(rep->inside_tasks->blocked, 80);
+	ck_assert_uint_eq(rep->inside_tasks->explained, 0);
 	feed_free(f);
 	report_free(r);
 }
@@ -331,6 +359,7 @@ int main(void)
 	tcase_add_test(t, a_worker_without_a_task_is_idle);
 	tcase_add_test(t, a_pool_as_blocker_is_idle);
 	tcase_add_test(t, the_report_has_each_pool);
+	tcase_add_test(t, what_nothing_is_known_of_is_not_explained);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
 	failed = srunner_ntests_failed(r);

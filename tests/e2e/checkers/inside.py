@@ -6,8 +6,9 @@ Usage: inside.py BASE NAME REPORT.json [--least PERCENT]
 
 Of BASE.prv, .pcf, .row the rows whose name begins with NAME. A wait is explained where the trace says on what: the class
 of a monitor, of an object waited for or parked for; the owner of a thread that is joined; the peer, file or path of
-sockets, polls, files and pipes. Blocked without a reason, futexes, other system calls and unmounted are not. All tasks of the
-report (JSON) hold these: nowhere is it less off the CPU, or explained, than these are.
+sockets, polls, files and pipes; the operation of the VM that stopped it, or the class whose making it waits for. Blocked without
+a reason, nothing known at all, futexes, other system calls and unmounted are not. Waiting for a CPU is told beside it. All tasks
+of the report (JSON) hold these: nowhere is it less off the CPU, or explained, than these are.
 """
 import argparse
 import bisect
@@ -17,10 +18,11 @@ import sys
 
 import prv_rows
 
-UNEXPLAINED = {9, 64, 67, 68}
+UNEXPLAINED = {9, 34, 64, 67, 68}
+READY = {7, 37}
 CLASS, OWNER, PEER, TASK = 77000011, 77000013, 77000014, 77000030
 NEEDS = {41: CLASS, 42: CLASS, 43: CLASS, 45: OWNER}
-NEEDS.update({state: PEER for state in range(46, 54)})
+NEEDS.update({state: PEER for state in [*range(46, 54), 60, 61, 62]})
 
 parser = argparse.ArgumentParser()
 parser.add_argument("base")
@@ -41,7 +43,7 @@ def tasks_of(row):
 
 
 wanted = prv_rows.read(args.base, lambda name: name.startswith(args.name))
-blocked = explained = tasks = waits = 0
+blocked = explained = tasks = waits = ready = 0
 rest = collections.Counter()
 for row in wanted.values():
     begins = [s[0] for s in row.states]
@@ -52,7 +54,9 @@ for row in wanted.values():
             since, until, state = row.states[i]
             i += 1
             time = min(until, end) - max(since, begin)
-            if state != 9 and state < 40 or time <= 0:
+            if state in READY:
+                ready += max(time, 0)
+            if state not in UNEXPLAINED and state < 40 or time <= 0:
                 continue
             blocked += time
             waits += 1
@@ -62,7 +66,8 @@ for row in wanted.values():
             else:
                 explained += time
 share = 100 * explained / blocked if blocked else 0
-print(f"{len(wanted)} threads, {tasks} tasks: {blocked / 1e6:.3f} ms off the CPU, {share:.3f} % explained; not: {dict(rest)}")
+print(f"{len(wanted)} threads, {tasks} tasks: {blocked / 1e6:.3f} ms off the CPU, {share:.3f} % explained; not: {dict(rest)}; "
+      f"{ready / 1e6:.3f} ms waiting for a CPU")
 whole = json.load(open(args.report))["inside_tasks"]
 # but for ns that are rounded away, twice a wait
 fits = blocked <= whole["blocked"] + waits * 2 and explained <= whole["explained"] + waits * 2
