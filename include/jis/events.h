@@ -99,13 +99,14 @@ enum jis_stream_class {
  */
 #define JIS_FIELDS_syscall_enter(F, S) F(u32, tid) F(s32, nr)
 /* fd: -1 none. size: bytes, or vectors where the call takes vectors; of epoll_ctl the descriptor, of
- * socket the type, and above 32 bits EPOLL_CTL_* or AF_*; 0 none. */
+ * socket the type, and above 32 bits EPOLL_CTL_* or AF_*; of fcntl the command, of flock the
+ * operation, of ipc and socketcall which call is meant; 0 none. */
 #define JIS_FIELDS_syscall_io(F, S) F(u32, tid) F(s32, nr) F(s32, fd) F(u64, size)
 /* op and value as given; timeout: ns, -1 none; absolute where op says so. */
 #define JIS_FIELDS_syscall_futex(F, S)                                                             \
 	F(u32, tid) F(s32, nr) F(x32, op) F(u32, value) F(x64, address) F(s64, timeout)
-/* fd: -1 none; count: of descriptors or events waited for; flags: JIS_WAIT_*; timeout: ns, -1 none.
- */
+/* fd: -1 none; count: of descriptors, events, messages, operations of semaphores or futexes; flags:
+ * JIS_WAIT_*; timeout: ns, -1 none; a point in time for futex_waitv. */
 #define JIS_FIELDS_syscall_wait(F, S)                                                              \
 	F(u32, tid) F(s32, nr) F(s32, fd) F(u32, count) F(x32, flags) F(s64, timeout)
 /* family: AF_*, 0 unknown; port in host order; address0 and 1: the address's bytes as they lie in

@@ -132,6 +132,29 @@ START_TEST(times_of_32_bit_calls_are_narrow)
 }
 END_TEST
 
+START_TEST(locks_have_their_operations_and_timeouts)
+{
+	ck_assert_int_eq(parse("lock"), 0);
+	is(calls.native[73], JIS_SHAPE_IO, 0, 1, NO);		  /* flock */
+	is(calls.native[72], JIS_SHAPE_IO, 0, 1, NO);		  /* fcntl */
+	is(calls.compat[55], JIS_SHAPE_IO, 0, 1, NO);		  /* fcntl */
+	is(calls.compat[221], JIS_SHAPE_IO, 0, 1, NO);		  /* fcntl64 */
+	is(calls.compat[117], JIS_SHAPE_IO, NO, 0, NO);		  /* ipc */
+	is(calls.native[65], JIS_SHAPE_WAIT_MS, NO, 2, NO);	  /* semop */
+	is(calls.native[220], JIS_SHAPE_WAIT_TIMESPEC, NO, 2, 3); /* semtimedop */
+	is(syscall_shape("futex_waitv", false), JIS_SHAPE_WAIT_TIMESPEC, NO, 1, 3);
+	is(syscall_shape("futex_waitv", true), JIS_SHAPE_WAIT_TIMESPEC, NO, 1, 3);
+	is(syscall_shape("futex_requeue", false), JIS_SHAPE_MEMORY, 0, 2, NO);
+	ck_assert_int_eq(parse("file"), 0);
+	is(calls.native[72], JIS_SHAPE_IO, 0, 1, NO);
+	ck_assert_int_eq(parse("net"), 0);
+	is(calls.native[299], JIS_SHAPE_WAIT_TIMESPEC, 0, 2, 4);   /* recvmmsg */
+	is(calls.compat[337], JIS_SHAPE_WAIT_TIMESPEC32, 0, 2, 4); /* recvmmsg */
+	is(calls.compat[417], JIS_SHAPE_WAIT_TIMESPEC, 0, 2, 4);   /* recvmmsg_time64 */
+	is(calls.compat[102], JIS_SHAPE_IO, NO, 0, NO);		   /* socketcall */
+}
+END_TEST
+
 START_TEST(presets_and_removals_from_left_to_right)
 {
 	ck_assert_int_eq(parse("io,-read,^write"), 0);
@@ -210,6 +233,7 @@ int main(void)
 	tcase_add_test(t, every_known_call_exists_and_is_known_once);
 	tcase_add_test(t, a_name_selects_both_abis);
 	tcase_add_test(t, times_of_32_bit_calls_are_narrow);
+	tcase_add_test(t, locks_have_their_operations_and_timeouts);
 	tcase_add_test(t, presets_and_removals_from_left_to_right);
 	tcase_add_test(t, each_preset_selects_something);
 	tcase_add_test(t, a_wrong_name_is_told_with_the_nearest);

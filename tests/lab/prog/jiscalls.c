@@ -27,9 +27,11 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/sem.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -44,6 +46,10 @@
 
 #ifndef SYS_epoll_pwait2
 #define SYS_epoll_pwait2 441
+#endif
+
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
 #endif
 
 #define MAX_LINES 2000
@@ -454,6 +460,8 @@ static void net_family(int family, const void *address, socklen_t size, int port
 static void net_datagrams(const struct sockaddr_in *to, int port)
 {
 	int fd = make_socket(AF_INET, SOCK_DGRAM);
+	struct timespec soon = {0, 2000003};
+	struct mmsghdr two[2] = {};
 	char ours[32], local[32];
 
 	line_address("connect", SYS_connect, fd, AF_INET, port, LOCAL4, 0);
@@ -462,6 +470,8 @@ static void net_datagrams(const struct sockaddr_in *to, int port)
 	snprintf(ours, sizeof(ours), "%d", port);
 	named_socket(fd, AF_INET, SOCK_DGRAM, local, ours);
 	IO(sendto, fd, 3, fd, "abc", 3, 0, NULL, 0);
+	/* nobody listens there */
+	WAIT(recvmmsg, fd, 2, 0, blind ? -1 : 2000003, fd, two, 2, 0, &soon);
 }
 
 /* Descriptors of unix sockets: nameless, with a name of their own, of whom they are connected to,
@@ -580,11 +590,20 @@ static void run_net(void)
 	net_errors(&nobody, closed);
 }
 
+struct waited { /* struct futex_waitv */
+	uint64_t value, address;
+	uint32_t flags, reserved;
+};
+
 static void run_lock(void)
 {
 	static uint32_t word = 5, other;
 	struct timespec soon = {0, 1000000}, past = {1, 2};
 	int data = file_of(path_of("lock"), O_RDWR | O_CREAT);
+	struct sembuf change[] = {{0, 1, 0}, {0, -1, 0}};
+	struct flock whole = {.l_type = F_WRLCK};
+	struct waited vector = {5, (uintptr_t)&word, 2 /* 32 bits */, 0};
+	int set = semget(IPC_PRIVATE, 1, 0600);
 	char *name = path_of("lock");
 
 	begin();
@@ -598,8 +617,15 @@ static void run_lock(void)
 	FUTEX(-1, (void *)4, FUTEX_WAKE, 3, NULL);
 	PLAIN(sched_yield);
 	named(data, FILE_, name);
-	IO(flock, data, 0, data, 2);
+	IO(flock, data, LOCK_EX, data, LOCK_EX);
+	IO(fcntl, data, F_SETLKW, data, F_SETLKW, &whole);
+	IO(fcntl, data, F_GETLK, data, F_GETLK, &whole);
+	WAIT(semop, -1, 2, 0, -1, set, change, 2);
+	WAIT(semtimedop, -1, 1, 0, blind ? -1 : 1000000, set, change, 1, &soon);
+	WAIT(futex_waitv, -1, 1, 0, blind ? -1 : 1000000002ll, &vector, 1, 0, &past,
+	     CLOCK_MONOTONIC);
 	end();
+	semctl(set, 0, IPC_RMID);
 }
 
 static void run_time(void)
@@ -650,7 +676,7 @@ static void file_reuse(void)
 	IO(lseek, fd, 0, fd, 0, SEEK_SET);
 	IO(close, fd, 0, fd);
 	fd = OPENS(EVENTFD, NULL, ENTRY_PLAIN(eventfd2), eventfd2, 0, 0);
-	IO(fcntl, fd, 0, fd, F_GETFD);
+	IO(fcntl, fd, F_GETFD, fd, F_GETFD);
 	copy = OPENS(EVENTFD, NULL, ENTRY_IO(dup, fd), dup, fd);
 	IO(close, 1000, 0, 1000);
 	OPENS(FILE_, one, ENTRY_PATH(open, -1, O_RDONLY, one), open, one, O_RDONLY);

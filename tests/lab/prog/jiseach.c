@@ -35,7 +35,7 @@
 /*
  * Presets: i o, n et, l ock, t ime, m em, f ile; - none. Record: - plain, I syscall_io, W
  * syscall_wait, M syscall_memory, P syscall_path, A syscall_address, F syscall_futex. Then what
- * each argument is: d descriptor          s size, or number of vectors     u upper half of the size
+ * each argument is: d descriptor          s size, vectors or an operation  u upper half of the size
  *   p path                g flags                          a address           l length
  *   n number waited for   m milliseconds                   T struct timespec   V struct timeval
  *   A struct sockaddr     1 TIMER_ABSTIME                  w the word of a futex, o its operation,
@@ -98,7 +98,7 @@ static const struct call calls[] = {
 	C(sendmsg, "n", 'I', "dx_"),
 	C(recvmsg, "n", 'I', "dx_"),
 	C(sendmmsg, "n", 'I', "dxs_"),
-	C(recvmmsg, "n", 'I', "dxs__"),
+	C(recvmmsg, "n", 'W', "dxn_T"),
 	C(shutdown, "n", 'I', "d_"),
 	C(getsockname, "n", 'I', "dxx"),
 	C(getpeername, "n", 'I', "dxx"),
@@ -111,11 +111,11 @@ static const struct call calls[] = {
 #ifdef SYS_futex_wake /* what Debian 12 has no number of, its kernel does not have */
 	C(futex_wait, "l", 'M', "a_____"),
 	C(futex_wake, "l", 'M', "a___"),
-	C(futex_requeue, "l", '-', "____"),
+	C(futex_requeue, "l", 'M', "a_l_"),
 #endif
-	C(futex_waitv, "l", '-', "_____"),
-	C(flock, "l", 'I', "d_"),
-	C(semop, "l", '-', "___"),
+	C(futex_waitv, "l", 'W', "xn_T_"),
+	C(flock, "l", 'I', "ds"),
+	C(semop, "l", 'W', "__n"),
 	C(semtimedop, "l", 'W', "__nT"),
 	C(sched_yield, "l", '-', ""),
 	C(nanosleep, "t", 'W', "T_"),
@@ -162,7 +162,7 @@ static const struct call calls[] = {
 	C(inotify_init1, "f", '-', "_"),
 	C(inotify_add_watch, "f", 'P', "dpg"),
 	C(memfd_create, "fm", '-', "x_"),
-	C(fcntl, "f", 'I', "d__"),
+	C(fcntl, "fl", 'I', "ds_"),
 	C(lseek, "f", 'I', "d__"),
 	C(fstat, "f", 'I', "dx"),
 	C(fstatfs, "f", 'I', "dx"),
