@@ -93,6 +93,28 @@ static bool print_futex_op(uint32_t op)
 	return true;
 }
 
+/* The flags of futex_wait and futex_wake, whose names say the operation. */
+static bool print_futex2_flags(uint32_t flags)
+{
+	static const char *const sizes[] = {"U8", "U16", "U32", "U64"};
+	const uint32_t numa = 4; /* FUTEX2_NUMA */
+
+	if (flags & ~(3 | numa | FUTEX_PRIVATE_FLAG))
+		return false;
+	printf("%s%s%s", sizes[flags & 3], flags & numa ? "|NUMA" : "",
+	       flags & FUTEX_PRIVATE_FLAG ? "|PRIVATE" : "");
+	return true;
+}
+
+static bool print_futex(const char *machine, int32_t nr, uint32_t op)
+{
+	const char *name = syscall_name(machine, nr);
+
+	if (name && (!strcmp(name, "futex_wait") || !strcmp(name, "futex_wake")))
+		return print_futex2_flags(op);
+	return print_futex_op(op);
+}
+
 static bool print_name(const char *const *names, uint32_t n, uint32_t value)
 {
 	if (value >= n || !names[value])
@@ -207,7 +229,8 @@ bool dump_field_print(const char *machine, const struct event_info *info,
 	if (is_address(f->name))
 		return print_address(family_of(info, payload), p);
 	if (!strcmp(info->name, "syscall_futex") && !strcmp(f->name, "op"))
-		return print_futex_op((uint32_t)get_s32(p));
+		return print_futex(machine, get_s32(field_of(info, payload, "nr")),
+				   (uint32_t)get_s32(p));
 	if (!strcmp(info->name, "fd_file") && !strcmp(f->name, "type"))
 		return print_fd_type((uint32_t)get_s32(p));
 	if (!strcmp(info->name, "fd_socket") && !strcmp(f->name, "type"))

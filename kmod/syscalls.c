@@ -154,20 +154,21 @@ static bool futex_has_timeout(u32 op)
 
 static void enter_futex(const struct call *c)
 {
-	bool words32 = (c->how.shape & JIS_SHAPE_MASK) == JIS_SHAPE_FUTEX32;
-	u32 op = call_arg(c, c->how.b);
+	u8 shape = c->how.shape & JIS_SHAPE_MASK;
+	bool two = shape == JIS_SHAPE_FUTEX2, words32 = shape == JIS_SHAPE_FUTEX32;
+	u32 op = two ? c->args[3] : call_arg(c, c->how.b);
 	struct jis_ev_syscall_futex *ev;
 	unsigned long irq;
 	s64 timeout = -1;
 
-	if (futex_has_timeout(op))
+	if (two || futex_has_timeout(op))
 		timeout = read_time(call_arg(c, c->how.c), words32, NSEC_PER_SEC);
 	ev = jis_record_begin(c->s, JIS_EV_syscall_futex, sizeof(*ev), &irq);
 	if (likely(ev)) {
 		ev->tid = current->pid;
 		ev->nr = c->nr;
 		ev->op = op;
-		ev->value = call_arg(c, c->how.b + 1);
+		ev->value = call_arg(c, two ? c->how.b : c->how.b + 1);
 		ev->address = call_arg(c, c->how.a);
 		ev->timeout = timeout;
 	}
@@ -324,6 +325,7 @@ static void enter_record(const struct call *c)
 		break;
 	case JIS_SHAPE_FUTEX:
 	case JIS_SHAPE_FUTEX32:
+	case JIS_SHAPE_FUTEX2:
 		enter_futex(c);
 		break;
 	case JIS_SHAPE_ADDRESS:

@@ -147,6 +147,10 @@ void ft_syscall_enter(struct backend *b, uint32_t cpu, uint64_t time, const stru
 		     .value = (uint32_t)arg(args, how.b + 1), .address = arg(args, how.a),
 		     .timeout = -1);
 		break;
+	case JIS_SHAPE_FUTEX2:
+		EMIT(syscall_futex, .op = (uint32_t)args[3], .value = (uint32_t)arg(args, how.b),
+		     .address = arg(args, how.a), .timeout = -1);
+		break;
 	case JIS_SHAPE_ADDRESS:
 		EMIT(syscall_address, .fd = arg_fd(args, how.a));
 		break;

@@ -109,8 +109,8 @@ static const struct known_call known[] = {
 	/* Locks */
 	CALL("futex", FUTEX, 0, 1, 3, LOCK),
 	WIDE("futex_time64", FUTEX, 0, 1, 3, LOCK),
-	CALL("futex_wait", MEMORY, 0, NO, NO, LOCK),
-	CALL("futex_wake", MEMORY, 0, NO, NO, LOCK),
+	CALL("futex_wait", FUTEX2, 0, 1, 4, LOCK),
+	CALL("futex_wake", FUTEX2, 0, 2, NO, LOCK),
 	CALL("futex_requeue", MEMORY, 0, 2, NO, LOCK),
 	WIDE("futex_waitv", WAIT_TIMESPEC, NO, 1, 3, LOCK),
 	CALL("flock", IO, 0, 1, NO, LOCK),

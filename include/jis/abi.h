@@ -17,7 +17,7 @@
 
 #include "events.h"
 
-#define JIS_ABI_VERSION 2
+#define JIS_ABI_VERSION 3
 
 /* Packets ------------------------------------------------------------------------------------ */
 
@@ -163,6 +163,8 @@ enum jis_syscall_shape {
 	JIS_SHAPE_MEMORY = 12,	/* a address, b size */
 	JIS_SHAPE_PATH = 13,	/* a dirfd, b path, c flags */
 	JIS_SHAPE_FUTEX32 = 14, /* as FUTEX, with 32-bit words in the timeout */
+	JIS_SHAPE_FUTEX2 = 15,	/* a address, b value, c timeout (struct timespec *); op is the
+				   fourth argument, flags that say nothing of a timeout */
 	JIS_NR_SHAPES
 };
 #define JIS_SHAPE_MASK 0x7fu

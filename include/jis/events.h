@@ -102,7 +102,9 @@ enum jis_stream_class {
  * socket the type, and above 32 bits EPOLL_CTL_* or AF_*; of fcntl the command, of flock the
  * operation, of ipc and socketcall which call is meant; 0 none. */
 #define JIS_FIELDS_syscall_io(F, S) F(u32, tid) F(s32, nr) F(s32, fd) F(u64, size)
-/* op and value as given; timeout: ns, -1 none; absolute where op says so. */
+/* op and value as given; timeout: ns, -1 none; absolute where op says so. Of futex_wait and
+ * futex_wake op are the flags (FUTEX2_*), value what is compared, or how many are woken; there the
+ * timeout is absolute. */
 #define JIS_FIELDS_syscall_futex(F, S)                                                             \
 	F(u32, tid) F(s32, nr) F(x32, op) F(u32, value) F(x64, address) F(s64, timeout)
 /* fd: -1 none; count: of descriptors, events, messages, operations of semaphores or futexes; flags:

@@ -557,7 +557,7 @@ END_TEST
 
 START_TEST(constants)
 {
-	ck_assert_uint_eq(JIS_ABI_VERSION, 2);
+	ck_assert_uint_eq(JIS_ABI_VERSION, 3);
 	ck_assert_uint_eq(JIS_SCHEMA_VERSION, 3);
 	ck_assert_uint_eq(JIS_PACKET_MAGIC, 0xC1FC1FC1);
 	ck_assert_uint_eq(JIS_PACKET_HEADER_SIZE, sizeof(struct jis_packet_header));

@@ -142,6 +142,9 @@ START_TEST(locks_have_their_operations_and_timeouts)
 	is(calls.compat[117], JIS_SHAPE_IO, NO, 0, NO);		  /* ipc */
 	is(calls.native[65], JIS_SHAPE_WAIT_MS, NO, 2, NO);	  /* semop */
 	is(calls.native[220], JIS_SHAPE_WAIT_TIMESPEC, NO, 2, 3); /* semtimedop */
+	is(syscall_shape("futex_wait", false), JIS_SHAPE_FUTEX2, 0, 1, 4);
+	is(syscall_shape("futex_wait", true), JIS_SHAPE_FUTEX2, 0, 1, 4);
+	is(syscall_shape("futex_wake", false), JIS_SHAPE_FUTEX2, 0, 2, NO);
 	is(syscall_shape("futex_waitv", false), JIS_SHAPE_WAIT_TIMESPEC, NO, 1, 3);
 	is(syscall_shape("futex_waitv", true), JIS_SHAPE_WAIT_TIMESPEC, NO, 1, 3);
 	is(syscall_shape("futex_requeue", false), JIS_SHAPE_MEMORY, 0, 2, NO);

@@ -477,6 +477,8 @@ static void test_syscall_sets(int fd)
 	EXPECT(-EINVAL,
 	       set_call(fd, 0, DESC(JIS_SHAPE_FUTEX, 0, 5, 3))); /* no argument behind it */
 	EXPECT(-EINVAL, set_call(fd, 0, DESC(JIS_SHAPE_FUTEX32, 0, NONE, 3)));
+	EXPECT(0, set_call(fd, 0, DESC(JIS_SHAPE_FUTEX2, 0, 5, NONE)));
+	EXPECT(-EINVAL, set_call(fd, 0, DESC(JIS_SHAPE_FUTEX2, 0, 6, NONE)));
 	EXPECT(-EINVAL, set_call(fd, 0, DESC(JIS_SHAPE_OFF, 0, 0, 1)));
 	EXPECT(-EINVAL, set_call(fd, 0, DESC(JIS_SHAPE_RESULT_FD, 0, 0, 0)));
 	set.reserved = 1;

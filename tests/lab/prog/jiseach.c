@@ -39,7 +39,8 @@
  *   p path                g flags                          a address           l length
  *   n number waited for   m milliseconds                   T struct timespec   V struct timeval
  *   A struct sockaddr     1 TIMER_ABSTIME                  w the word of a futex, o its operation,
- * v its value x an address that is none       _ nothing of all that, 0
+ *   v its value             O flags for one of 32 bits     x an address that is none
+ *   _ nothing of all that, 0
  */
 struct call {
 	const char *name;
@@ -109,8 +110,8 @@ static const struct call calls[] = {
 	C(dup3, "nf", 'I', "d__"),
 	C(futex, "l", 'F', "wov"),
 #ifdef SYS_futex_wake /* what Debian 12 has no number of, its kernel does not have */
-	C(futex_wait, "l", 'M', "a_____"),
-	C(futex_wake, "l", 'M', "a___"),
+	C(futex_wait, "l", 'F', "wv_OT_"),
+	C(futex_wake, "l", 'F', "w_vO"),
 	C(futex_requeue, "l", 'M', "a_l_"),
 #endif
 	C(futex_waitv, "l", 'W', "xn_T_"),
@@ -287,7 +288,9 @@ static unsigned long given_one(struct given *g, char what, unsigned long n)
 	case 'w':
 		return (unsigned long)&g->word;
 	case 'o':
-		return FUTEX_WAKE_PRIVATE;
+		return g->flags = FUTEX_WAKE_PRIVATE;
+	case 'O':
+		return g->flags = 2 | FUTEX_PRIVATE_FLAG; /* FUTEX2_SIZE_U32 */
 	case 'v':
 		return 33;
 	case 'x':
@@ -324,8 +327,8 @@ static void expect(const struct call *c, const struct given *g)
 		    tid, c->nr, g->fd);
 		break;
 	case 'F':
-		add("syscall_futex tid=%d nr=%d op=0x%x value=33 address=0x%llx timeout=-1\n", tid,
-		    c->nr, FUTEX_WAKE_PRIVATE, (unsigned long long)(uintptr_t)&g->word);
+		add("syscall_futex tid=%d nr=%d op=0x%x value=33 address=0x%llx timeout=%lld\n",
+		    tid, c->nr, g->flags, (unsigned long long)(uintptr_t)&g->word, g->timeout);
 		break;
 	}
 }
