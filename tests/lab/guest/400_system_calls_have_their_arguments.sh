@@ -21,11 +21,12 @@ recorded()
 }
 
 mkdir -p "$LAB_TMP/files"
+ip -6 addr add fd12:3456:789a:bcde::1/128 dev lo nodad || fail "no IPv6 address of which every half says something"
 for preset in io net lock time mem file compat; do
 	# Not all of them: opening would name what the program prepares before it begins.
 	select=$preset
 	[ $preset != compat ] || select=io,lock,time,openat,getpid
-	try_raw $preset -S $select -b $((32 << 20)) "$calls" "$LAB_TMP/files" $preset
+	try_raw $preset -S $select -b $((32 << 20)) "$calls" -6 "$LAB_TMP/files" $preset
 	[ "$(lost_of $preset)" = 0 ] || fail "$preset: records were lost: $(cat "$LAB_OUT/$preset")"
 	grep -E '^(syscall|fd)_' "$LAB_OUT/$preset" >"$LAB_OUT/$preset.expected"
 	recorded $preset >"$LAB_OUT/$preset.recorded"

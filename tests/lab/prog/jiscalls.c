@@ -3,7 +3,9 @@
  * jiscalls: makes system calls with known arguments on every kind of descriptor, and prints for
  * each the records it must leave, as jisraw writes them (without CPU and time), in order.
  *
- *   jiscalls [-f] [-n] DIR io|net|lock|time|mem|file|compat   the calls of a preset; DIR: for files
+ *   jiscalls [-6] [-f] [-n] DIR io|net|lock|time|mem|file|compat
+ *     the calls of a preset; DIR: for files
+ *     -6 also with the address OWN6, which this machine has
  *     -f as the ftrace backend sees them: nothing is known of what arguments point to
  *     -n calls and errors by name, as `jis dump` shows them
  * What counts lies between two changes of the thread's name, to "begin" and to "end".
@@ -43,6 +45,7 @@
 #include <unistd.h>
 
 #include "call32.h"
+#include "jiscalls.h"
 
 #ifndef SYS_epoll_pwait2
 #define SYS_epoll_pwait2 441
@@ -52,9 +55,8 @@
 #define SYS_futex_waitv 449
 #endif
 
-#define MAX_LINES 2000
-#define LOCAL4 0x100007full	      /* 127.0.0.1 */
-#define LOCAL6_1 0x100000000000000ull /* ::1, its second half */
+#define LOCAL4 0x100007full /* 127.0.0.1 */
+#define OWN6 "fd12:3456:789a:bcde::1"
 
 /* enum jis_fd_type, written down once more: this is the witness. */
 enum {
@@ -72,50 +74,10 @@ enum {
 	ANONYMOUS
 };
 
-static char *lines[MAX_LINES];
-static int nr_lines;
-static bool blind, by_name; /* -f, -n */
-static int tid, pid;
+static bool own6;	   /* -6 */
+static uint64_t local6[2]; /* the IPv6 address in use, as it lies in memory */
+static int pid;
 static const char *dir;
-
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
-static void line(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void line(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	if (nr_lines == MAX_LINES || vasprintf(&lines[nr_lines++], format, args) < 0)
-		abort();
-	va_end(args);
-}
-
-static const char *call_text(const char *name, long nr)
-{
-	static char text[4][64];
-	static int next;
-	char *t = text[next++ % 4];
-
-	if (by_name)
-		snprintf(t, 64, "%s", name);
-	else
-		snprintf(t, 64, "%ld", nr);
-	return t;
-}
-
-static void line_result(const char *name, long nr, long result)
-{
-	if (by_name && result < 0)
-		line("syscall_exit tid=%d nr=%s result=-%s", tid, call_text(name, nr),
-		     strerrorname_np((int)-result));
-	else
-		line("syscall_exit tid=%d nr=%s result=%ld", tid, call_text(name, nr), result);
-}
 
 /* Text behind "link": what /proc says of the descriptor, filled in at the end. */
 static void named(int fd, int type, const char *path)
@@ -126,6 +88,12 @@ static void named(int fd, int type, const char *path)
 		line("fd_file pid=%d fd=%d age=0 type=%d path=%s", pid, fd, type, path);
 	else
 		line("fd_file pid=%d fd=%d age=0 type=%d path={link:%d}", pid, fd, type, fd);
+}
+
+/* Half of the address in use. */
+static unsigned long long half_of(bool six, int half)
+{
+	return six ? local6[half] : half ? 0 : LOCAL4;
 }
 
 /* Ports as text: "{port:FD}" is the local one of a socket, filled in at the end. */
@@ -139,83 +107,9 @@ static void named_socket(int fd, int family, int type, const char *local, const 
 	line("fd_socket pid=%d fd=%d age=0 family=%d type=%d local_port=%s peer_port=%s "
 	     "local0=0x%llx "
 	     "local1=0x%llx peer0=0x%llx peer1=0x%llx",
-	     pid, fd, family, type, local, peer, bound && !six ? LOCAL4 : 0,
-	     bound && six ? LOCAL6_1 : 0, met && !six ? LOCAL4 : 0, met && six ? LOCAL6_1 : 0);
+	     pid, fd, family, type, local, peer, bound ? half_of(six, 0) : 0,
+	     bound ? half_of(six, 1) : 0, met ? half_of(six, 0) : 0, met ? half_of(six, 1) : 0);
 }
-
-/* A call by its number, with -errno for an error. */
-#define MAKE(call, ...)                                                                            \
-	({                                                                                         \
-		long made = syscall(SYS_##call, ##__VA_ARGS__);                                    \
-		made < 0 ? -(long)errno : made;                                                    \
-	})
-
-/* Each makes the call, and writes its entry, what its result is named, and its exit. */
-#define DONE(call, ...)                                                                            \
-	({                                                                                         \
-		long done = MAKE(call, ##__VA_ARGS__);                                             \
-		line_result(#call, SYS_##call, done);                                              \
-		done;                                                                              \
-	})
-#define PLAIN(call, ...)                                                                           \
-	({                                                                                         \
-		line("syscall_enter tid=%d nr=%s", tid, call_text(#call, SYS_##call));             \
-		DONE(call, ##__VA_ARGS__);                                                         \
-	})
-#define IO(call, io_fd, io_size, ...)                                                              \
-	({                                                                                         \
-		line("syscall_io tid=%d nr=%s fd=%d size=%llu", tid, call_text(#call, SYS_##call), \
-		     (int)(io_fd), (unsigned long long)(io_size));                                 \
-		DONE(call, ##__VA_ARGS__);                                                         \
-	})
-#define WAIT(call, wait_fd, wait_count, wait_flags, wait_ns, ...)                                  \
-	({                                                                                         \
-		line("syscall_wait tid=%d nr=%s fd=%d count=%u flags=0x%x timeout=%lld", tid,      \
-		     call_text(#call, SYS_##call), (int)(wait_fd), (unsigned int)(wait_count),     \
-		     (unsigned int)(wait_flags), (long long)(wait_ns));                            \
-		DONE(call, ##__VA_ARGS__);                                                         \
-	})
-#define FUTEX(futex_ns, address, op, value, ...)                                                   \
-	({                                                                                         \
-		line("syscall_futex tid=%d nr=%s op=0x%x value=%u address=0x%llx timeout=%lld",    \
-		     tid, call_text("futex", SYS_futex), (unsigned int)(op),                       \
-		     (unsigned int)(value), (unsigned long long)(uintptr_t)(address),              \
-		     blind ? -1ll : (long long)(futex_ns));                                        \
-		DONE(futex, address, op, value, ##__VA_ARGS__);                                    \
-	})
-#define MEMORY(call, address, size, ...)                                                           \
-	({                                                                                         \
-		line("syscall_memory tid=%d nr=%s address=0x%llx size=%llu", tid,                  \
-		     call_text(#call, SYS_##call), (unsigned long long)(uintptr_t)(address),       \
-		     (unsigned long long)(size));                                                  \
-		DONE(call, ##__VA_ARGS__);                                                         \
-	})
-#define PATH(call, path_fd, path_flags, path, ...)                                                 \
-	({                                                                                         \
-		line("syscall_path tid=%d nr=%s dirfd=%d flags=0x%x path=%s", tid,                 \
-		     call_text(#call, SYS_##call), (int)(path_fd), (unsigned int)(path_flags),     \
-		     blind ? "" : (path));                                                         \
-		DONE(call, ##__VA_ARGS__);                                                         \
-	})
-
-/* Calls whose result is a descriptor: it is named between entry and exit. */
-#define OPENS(type, name, entry, call, ...)                                                        \
-	({                                                                                         \
-		long opened;                                                                       \
-		entry;                                                                             \
-		opened = MAKE(call, ##__VA_ARGS__);                                                \
-		if (opened >= 0)                                                                   \
-			named((int)opened, type, name);                                            \
-		line_result(#call, SYS_##call, opened);                                            \
-		(int)opened;                                                                       \
-	})
-#define ENTRY_PLAIN(call) line("syscall_enter tid=%d nr=%s", tid, call_text(#call, SYS_##call))
-#define ENTRY_IO(call, io_fd)                                                                      \
-	line("syscall_io tid=%d nr=%s fd=%d size=0", tid, call_text(#call, SYS_##call), io_fd)
-#define ENTRY_PATH(call, path_fd, path_flags, path)                                                \
-	line("syscall_path tid=%d nr=%s dirfd=%d flags=0x%x path=%s", tid,                         \
-	     call_text(#call, SYS_##call), (int)(path_fd), (unsigned int)(path_flags),             \
-	     blind ? "" : (path))
 
 static void begin(void)
 {
@@ -384,24 +278,32 @@ static void run_io(void)
 	io_others();
 }
 
-/* A port nobody listens at, for a socket to come. */
-static int free_port(int family)
-{
-	struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = in6addr_loopback};
-	struct sockaddr_in four = {.sin_family = AF_INET,
-				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	struct sockaddr_storage got;
-	socklen_t size = sizeof(got);
-	int fd = socket(family, SOCK_STREAM, 0), err;
+union end {
+	struct sockaddr any;
+	struct sockaddr_in four;
+	struct sockaddr_in6 six;
+};
 
-	if (family == AF_INET)
-		err = bind(fd, (struct sockaddr *)&four, sizeof(four));
-	else
-		err = bind(fd, (struct sockaddr *)&six, sizeof(six));
-	if (err || getsockname(fd, (struct sockaddr *)&got, &size))
-		die("a port");
+static socklen_t end_size(const union end *e)
+{
+	return e->any.sa_family == AF_INET ? sizeof(e->four) : sizeof(e->six);
+}
+
+/* An address and a port there that nobody listens at, for a socket to come. */
+static union end free_end(int family, const char *address)
+{
+	union end e = {.any.sa_family = (sa_family_t)family};
+	socklen_t size = end_size(&e);
+	int fd = socket(family, SOCK_STREAM, 0);
+
+	if (inet_pton(family, address,
+		      family == AF_INET ? (void *)&e.four.sin_addr : &e.six.sin6_addr) != 1 ||
+	    bind(fd, &e.any, size) || getsockname(fd, &e.any, &size))
+		die(address);
 	close(fd);
-	return ntohs(((struct sockaddr_in *)&got)->sin_port);
+	if (family == AF_INET6)
+		memcpy(local6, &e.six.sin6_addr, sizeof(local6));
+	return e;
 }
 
 static void line_address(const char *name, long nr, int fd, int family, int port, uint64_t a0,
@@ -429,27 +331,35 @@ static int make_socket(int family, int type)
 	return (int)fd;
 }
 
-static void net_family(int family, const void *address, socklen_t size, int port)
+/* @plain: by accept, not accept4. */
+static void net_family(const union end *e, bool plain)
 {
-	uint64_t a0 = family == AF_INET ? LOCAL4 : 0, a1 = family == AF_INET ? 0 : LOCAL6_1;
+	int family = e->any.sa_family, port = ntohs(e->four.sin_port), server, client;
+	uint64_t a0 = half_of(family == AF_INET6, 0), a1 = half_of(family == AF_INET6, 1);
 	char ours[32], local[32], buffer[100] = "";
-	int server, client;
+	socklen_t size = end_size(e);
 	long got;
 
 	snprintf(ours, sizeof(ours), "%d", port);
 	server = make_socket(family, SOCK_STREAM);
 	line_address("bind", SYS_bind, server, family, port, a0, a1);
-	DONE(bind, server, address, size);
+	DONE(bind, server, e, size);
 	named_socket(server, family, SOCK_STREAM, ours, "0");
 	IO(listen, server, 0, server, 5);
 	client = make_socket(family, SOCK_STREAM);
 	line_address("connect", SYS_connect, client, family, port, a0, a1);
-	DONE(connect, client, address, size);
+	DONE(connect, client, e, size);
 	snprintf(local, sizeof(local), "{port:%d}", client);
-	ENTRY_IO(accept4, server);
-	got = MAKE(accept4, server, NULL, NULL, 0);
+	if (plain)
+		ENTRY_IO(accept, server);
+	else
+		ENTRY_IO(accept4, server);
+	got = plain ? MAKE(accept, server, NULL, NULL) : MAKE(accept4, server, NULL, NULL, 0);
 	named_socket((int)got, family, SOCK_STREAM, ours, local);
-	line_result("accept4", SYS_accept4, got);
+	if (plain)
+		line_result("accept", SYS_accept, got);
+	else
+		line_result("accept4", SYS_accept4, got);
 	named_socket(client, family, SOCK_STREAM, local, ours);
 	IO(sendto, client, 5, client, buffer, 5, 0, NULL, 0);
 	IO(recvfrom, got, 100, got, buffer, 100, 0, NULL, NULL);
@@ -457,21 +367,23 @@ static void net_family(int family, const void *address, socklen_t size, int port
 	IO(recvfrom, got, 100, got, buffer, 100, 0, NULL, NULL);
 }
 
-static void net_datagrams(const struct sockaddr_in *to, int port)
+static void net_datagrams(const union end *to)
 {
-	int fd = make_socket(AF_INET, SOCK_DGRAM);
+	int family = to->any.sa_family, port = ntohs(to->four.sin_port);
+	int fd = make_socket(family, SOCK_DGRAM);
 	struct timespec soon = {0, 2000003};
 	struct mmsghdr two[2] = {};
 	char ours[32], local[32];
 
-	line_address("connect", SYS_connect, fd, AF_INET, port, LOCAL4, 0);
-	DONE(connect, fd, to, sizeof(*to));
+	line_address("connect", SYS_connect, fd, family, port, half_of(family == AF_INET6, 0),
+		     half_of(family == AF_INET6, 1));
+	DONE(connect, fd, to, end_size(to));
 	snprintf(local, sizeof(local), "{port:%d}", fd);
 	snprintf(ours, sizeof(ours), "%d", port);
-	named_socket(fd, AF_INET, SOCK_DGRAM, local, ours);
+	named_socket(fd, family, SOCK_DGRAM, local, ours);
 	IO(sendto, fd, 3, fd, "abc", 3, 0, NULL, 0);
 	/* nobody listens there */
-	WAIT(recvmmsg, fd, 2, 0, blind ? -1 : 2000003, fd, two, 2, 0, &soon);
+	WAIT(recvmmsg, fd, 2, 0, blind ? -1 : 2000003, fd, two, 2, MSG_DONTWAIT, &soon);
 }
 
 /* Descriptors of unix sockets: nameless, with a name of their own, of whom they are connected to,
@@ -570,24 +482,31 @@ static void net_errors(const struct sockaddr_in *nobody, int port)
 	end();
 }
 
+/* Connections and datagrams over IPv6, which may be IPv4 below. */
+static void net_six(const char *address, bool plain)
+{
+	union end e = free_end(AF_INET6, address), nobody = free_end(AF_INET6, address);
+
+	begin();
+	net_family(&e, plain);
+	net_datagrams(&nobody);
+	end();
+}
+
 static void run_net(void)
 {
-	struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = in6addr_loopback};
-	struct sockaddr_in four = {.sin_family = AF_INET,
-				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	int port4 = free_port(AF_INET), port6 = free_port(AF_INET6), closed = free_port(AF_INET);
-	struct sockaddr_in nobody = four;
+	union end four = free_end(AF_INET, "127.0.0.1"), nobody = free_end(AF_INET, "127.0.0.1");
 
-	four.sin_port = htons((uint16_t)port4);
-	six.sin6_port = htons((uint16_t)port6);
-	nobody.sin_port = htons((uint16_t)closed);
 	begin();
-	net_family(AF_INET, &four, sizeof(four), port4);
-	net_family(AF_INET6, &six, sizeof(six), port6);
-	net_datagrams(&nobody, closed);
+	net_family(&four, false);
+	net_datagrams(&nobody);
 	end();
+	net_six("::1", false);
+	net_six("::ffff:127.0.0.1", false);
+	if (own6)
+		net_six(OWN6, true);
 	net_units();
-	net_errors(&nobody, closed);
+	net_errors(&nobody.four, ntohs(nobody.four.sin_port));
 }
 
 struct waited { /* struct futex_waitv */
@@ -624,6 +543,11 @@ static void run_lock(void)
 	WAIT(semtimedop, -1, 1, 0, blind ? -1 : 1000000, set, change, 1, &soon);
 	WAIT(futex_waitv, -1, 1, 0, blind ? -1 : 1000000002ll, &vector, 1, 0, &past,
 	     CLOCK_MONOTONIC);
+#ifdef SYS_futex_wait /* Debian 12's headers have no number of it */
+	FUTEX2(futex_wait, 1000000002, &word, 5, 0x82, 5l, ~0u, 0x82, &past, CLOCK_MONOTONIC);
+	FUTEX2(futex_wait, -1, &word, 4, 0x82, 4l, ~0u, 0x82, NULL, CLOCK_MONOTONIC);
+	FUTEX2(futex_wake, -1, &word, 3, 2, ~0u, 3, 2);
+#endif
 	end();
 	semctl(set, 0, IPC_RMID);
 }
@@ -846,9 +770,10 @@ int main(int argc, char **argv)
 
 	tid = (int)syscall(SYS_gettid);
 	pid = getpid();
-	while ((opt = getopt(argc, argv, "fn")) != -1) {
+	while ((opt = getopt(argc, argv, "6fn")) != -1) {
 		blind |= opt == 'f';
 		by_name |= opt == 'n';
+		own6 |= opt == '6';
 	}
 	argv += optind;
 	argc -= optind;
