@@ -16,15 +16,27 @@
 
 #ifdef __x86_64__
 /* A 32-bit call of a 64-bit program; what its arguments point to must lie below 4 GiB. */
-static inline long call32(long nr, long a, long b, long c, long d)
+static inline long call32_of_6(long nr, const unsigned long a[6])
 {
+	register unsigned long sixth asm("r13") = a[5]; /* of RBP, which holds the frame */
 	long result;
 
-	asm volatile("int $0x80"
+	asm volatile("mov %%rbp, %%r12\n\t"
+		     "mov %%r13, %%rbp\n\t"
+		     "int $0x80\n\t"
+		     "mov %%r12, %%rbp"
 		     : "=a"(result)
-		     : "a"(nr), "b"(a), "c"(b), "d"(c), "S"(d), "D"(0)
-		     : "memory", "r8", "r9", "r10", "r11");
+		     : "a"(nr), "b"(a[0]), "c"(a[1]), "d"(a[2]), "S"(a[3]), "D"(a[4]), "r"(sixth)
+		     : "memory", "r8", "r9", "r10", "r11", "r12");
 	return (int)result;
+}
+
+static inline long call32(long nr, long a, long b, long c, long d)
+{
+	const unsigned long arguments[6] = {(unsigned long)a, (unsigned long)b, (unsigned long)c,
+					    (unsigned long)d};
+
+	return call32_of_6(nr, arguments);
 }
 
 enum {

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "call32.h"
 #include "jis/abi.h"
 
 #ifndef JIS_IOC_TARGET_TEST
@@ -194,6 +195,54 @@ static void test_states(void)
 	EXPECT(-EFAULT, call(fd, JIS_IOC_STATUS, NULL));
 	EXPECT(-EFAULT, call(fd, JIS_IOC_COUNTERS, (void *)-PAGE));
 	close(fd);
+}
+
+/* A 32-bit program's calls are the same, in memory it can point to. */
+static void test_32_bit(void)
+{
+#ifdef __x86_64__
+	struct {
+		struct jis_setup setup;
+		struct jis_status status;
+		struct jis_get_packet got;
+	} *low = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT,
+		      -1, 0);
+	int fd = device();
+
+#define CALL32(request, argument) call32(54, fd, (unsigned int)(request), (long)(argument), 0)
+	EXPECT(1, low != MAP_FAILED && (unsigned long)low < 1ul << 32);
+	EXPECT(-EBADFD, CALL32(JIS_IOC_START, NULL));
+	low->status.size = sizeof(low->status);
+	low->status.state = 99;
+	EXPECT(0, CALL32(JIS_IOC_STATUS, &low->status));
+	EXPECT(JIS_SESSION_NEW, low->status.state);
+	low->setup = request();
+	low->setup.size--;
+	EXPECT(-EINVAL, CALL32(JIS_IOC_SETUP, &low->setup));
+	low->setup.size++;
+	EXPECT(0, CALL32(JIS_IOC_SETUP, &low->setup));
+	EXPECT(JIS_SCHEMA_VERSION, low->setup.schema_version);
+	EXPECT(1, low->setup.nr_cpus >= 1);
+	EXPECT((long)low->setup.ring_bytes,
+	       (long)low->setup.packets_per_cpu * low->setup.packet_size);
+	EXPECT(-EBADFD, CALL32(JIS_IOC_SETUP, &low->setup));
+	EXPECT(0, CALL32(JIS_IOC_START, NULL));
+	EXPECT(0, CALL32(JIS_IOC_STATUS, &low->status));
+	EXPECT(JIS_SESSION_RUNNING, low->status.state);
+	EXPECT(JIS_SESSION_RUNNING, status(fd).state);
+	EXPECT((long)status(fd).memory_bytes, (long)low->status.memory_bytes);
+	low->got = (struct jis_get_packet){.size = sizeof(low->got)};
+	EXPECT(0, CALL32(JIS_IOC_GET_PACKET, &low->got));
+	EXPECT(JIS_PACKET_HEADER_SIZE, low->got.bytes);
+	EXPECT(-EFAULT, CALL32(JIS_IOC_STATUS, NULL));
+	EXPECT(-EFAULT, CALL32(JIS_IOC_STATUS, -PAGE));
+	EXPECT(-ENOTTY, CALL32(_IO(JIS_IOC_MAGIC, 99), NULL));
+	EXPECT(0, CALL32(JIS_IOC_STOP, NULL));
+	EXPECT(JIS_SESSION_STOPPED, status(fd).state);
+#undef CALL32
+	close(fd);
+	munmap(low, PAGE);
+#endif
 }
 
 static long map(int fd, size_t len, int prot, int flags, off_t offset)
@@ -566,6 +615,7 @@ int main(void)
 	test_syscalls();
 	test_setup();
 	test_states();
+	test_32_bit();
 	test_mapping();
 	test_close_while_mapped();
 	test_poll();

@@ -5,19 +5,24 @@
  * (without CPU and time), in order. What the arguments of a call are is written down here once
  * more, from its manual page: this is the witness.
  *
- *   jiseach io|net|lock|time|mem|file    the calls of the preset
- *   jiseach all                          those of all presets, and some of none
- * What counts lies between two changes of the thread's name, to "begin" and to "end".
+ *   jiseach io|net|lock|time|mem|file          the calls of the preset
+ *   jiseach io|net|lock|time|mem|file compat   as 32-bit calls
+ *   jiseach all [compat]                       those of all presets, and some of none; of the
+ * others, whose numbers and names are read, those that can be made with arguments that are
+ * nonsense. Says which are "never" made What counts lies between two changes of the thread's name,
+ * to "begin" and to "end".
  */
 #include <errno.h>
 #include <linux/futex.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -38,6 +43,7 @@
  * each argument is: d descriptor          s size, vectors or an operation  u upper half of the size
  *   p path                g flags                          a address           l length
  *   n number waited for   m milliseconds                   T struct timespec   V struct timeval
+ *   t struct timespec, y struct timeval of 32-bit words    W a futex's operation with a timeout
  *   A struct sockaddr     1 TIMER_ABSTIME                  w the word of a futex, o its operation,
  *   v its value             O flags for one of 32 bits     x an address that is none
  *   _ nothing of all that, 0
@@ -77,6 +83,7 @@ static const struct call calls[] = {
 	C(ioctl, "i", 'I', "d__"),
 	C(io_submit, "i", '-', "___"),
 	C(io_getevents, "i", 'W', "__nxT"),
+	C(io_pgetevents, "i", 'W', "__nxT_"),
 	C(io_uring_enter, "i", 'I', "ds____"),
 	C(poll, "i", 'W', "xnm"),
 	C(ppoll, "i", 'W', "xnT__"),
@@ -216,12 +223,22 @@ static const struct call calls[] = {
 	C(umask, "-", '-', "_"),
 };
 
-#define NR_CALLS (sizeof(calls) / sizeof(calls[0]))
+#ifdef __x86_64__
+#include "jiseach32.h"
+#endif
+
+#define NR(array) (sizeof(array) / sizeof((array)[0]))
 #define BAD 8ul /* no address of ours */
 
 static char text[1 << 18];
 static size_t text_size;
 static int tid;
+
+/* Never made with nonsense: they make processes, end this one, wait for ever or hang up. */
+static const char *const never[] = {
+	"fork",		"vfork",     "clone", "clone3",	    "exit",    "exit_group",
+	"rt_sigreturn", "sigreturn", "pause", "sigsuspend", "vhangup", "uretprobe",
+};
 
 static void add(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void add(const char *format, ...)
@@ -239,6 +256,7 @@ static void add(const char *format, ...)
 struct given {
 	unsigned long arguments[6];
 	struct timespec timespec;
+	int32_t narrow[2];
 	struct timeval timeval;
 	struct sockaddr_in address;
 	char path[64];
@@ -249,6 +267,8 @@ struct given {
 	unsigned int flags, count;
 	long long timeout;
 };
+
+static struct given *low; /* where a 32-bit call's arguments can point to */
 
 static unsigned long given_one(struct given *g, char what, unsigned long n)
 {
@@ -281,6 +301,13 @@ static unsigned long given_one(struct given *g, char what, unsigned long n)
 		g->timeout = 3000;
 		g->timeval.tv_usec = 3;
 		return (unsigned long)&g->timeval;
+	case 't':
+		g->timeout = g->narrow[1] = 1000 + (int)n;
+		return (unsigned long)g->narrow;
+	case 'y':
+		g->timeout = 3000;
+		g->narrow[1] = 3;
+		return (unsigned long)g->narrow;
 	case 'A':
 		return (unsigned long)&g->address;
 	case '1':
@@ -289,6 +316,8 @@ static unsigned long given_one(struct given *g, char what, unsigned long n)
 		return (unsigned long)&g->word;
 	case 'o':
 		return g->flags = FUTEX_WAKE_PRIVATE;
+	case 'W':
+		return g->flags = FUTEX_WAIT_PRIVATE;
 	case 'O':
 		return g->flags = 2 | FUTEX_PRIVATE_FLAG; /* FUTEX2_SIZE_U32 */
 	case 'v':
@@ -333,24 +362,52 @@ static void expect(const struct call *c, const struct given *g)
 	}
 }
 
-static void make(const struct call *c, unsigned long n)
+/* The call's result, an error as -errno. */
+static long result_of(int nr, const unsigned long a[6])
 {
-	struct given g = {.fd = -1, .timeout = -1};
-	unsigned long *a = g.arguments;
 	long result;
 
-	snprintf(g.path, sizeof(g.path), "/none/%s", c->name);
-	g.address = (struct sockaddr_in){.sin_family = AF_INET,
-					 .sin_port = htons(77),
-					 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+#ifdef __x86_64__
+	if (nr & COMPAT)
+		return call32_of_6(nr & ~COMPAT, a);
+#endif
+	result = syscall(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+	return result < 0 ? -(long)errno : result;
+}
+
+static void make(const struct call *c, unsigned long n)
+{
+	struct given *g = low;
+	unsigned long *a = g->arguments;
+	long result;
+
+	*g = (struct given){.fd = -1, .timeout = -1};
+	snprintf(g->path, sizeof(g->path), "/none/%s", c->name);
+	g->address = (struct sockaddr_in){.sin_family = AF_INET,
+					  .sin_port = htons(77),
+					  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	for (size_t i = 0; c->arguments[i]; i++)
-		a[i] = given_one(&g, c->arguments[i], n);
+		a[i] = given_one(g, c->arguments[i], n);
 	if (c->record == 'A')
-		a[2] = sizeof(g.address);
-	expect(c, &g);
-	result = syscall(c->nr, a[0], a[1], a[2], a[3], a[4], a[5]);
-	add("syscall_exit tid=%d nr=%d result=%ld\n", tid, c->nr,
-	    result < 0 ? -(long)errno : result);
+		a[2] = sizeof(g->address);
+	expect(c, g);
+	result = result_of(c->nr, a);
+	if (!strcmp(c->name, "brk")) /* of which a 32-bit call gets the lower half */
+		result = (long)sbrk(0);
+	add("syscall_exit tid=%d nr=%d result=%ld\n", tid, c->nr, result);
+}
+
+/* A call of which only is known that it has no arguments like these. */
+static void make_nonsense(int nr)
+{
+	const unsigned long a[6] = {~0ul, ~0ul, ~0ul, ~0ul, ~0ul, ~0ul};
+	const int modify_ldt = 123 | 0x20000000; /* gives its result to all programs without sign */
+	long result = result_of(nr, a);
+
+	if (nr == modify_ldt)
+		result = (long)(uint32_t)result;
+	add("syscall_enter tid=%d nr=%d\nsyscall_exit tid=%d nr=%d result=%ld\n", tid, nr, tid, nr,
+	    result);
 }
 
 static void on_alarm(int signal)
@@ -367,24 +424,83 @@ static void timer(long us)
 	syscall(SYS_setitimer, ITIMER_REAL, &t, NULL);
 }
 
-/* It ends by a signal; its exit tells that as the kernel does inside, ERESTARTNOHAND. */
-static void make_pause(void)
+static bool is_pause(const char *name)
 {
+	return !strcmp(name, "pause") || !strcmp(name, "sigsuspend");
+}
+
+/* It ends by a signal; its exit tells that as the kernel does inside, ERESTARTNOHAND. */
+static void make_pause(int nr)
+{
+	const unsigned long none[6] = {0};
+
 	timer(50000);
-	add("syscall_enter tid=%d nr=%d\nsyscall_exit tid=%d nr=%d result=-514\n", tid, SYS_pause,
-	    tid, SYS_pause);
-	syscall(SYS_pause);
+	add("syscall_enter tid=%d nr=%d\nsyscall_exit tid=%d nr=%d result=-514\n", tid, nr, tid,
+	    nr);
+	result_of(nr, none);
 	timer(0);
+}
+
+static bool is_never(const char *name)
+{
+	for (size_t i = 0; i < NR(never); i++)
+		if (!strcmp(never[i], name))
+			return true;
+	return false;
+}
+
+static bool is_known(const struct call *table, size_t n, int nr)
+{
+	for (size_t i = 0; i < n; i++)
+		if (table[i].nr == nr)
+			return true;
+	return false;
+}
+
+struct other {
+	int nr;
+	bool made;
+};
+
+/* The calls that no table has, from lines "NUMBER NAME". */
+static size_t read_others(struct other *to, size_t most, const struct call *table, size_t n,
+			  int bit)
+{
+	char name[64];
+	size_t found = 0;
+	int nr;
+
+	while (found < most && scanf("%d %63s", &nr, name) == 2)
+		if (!is_known(table, n, nr | bit) || is_pause(name))
+			to[found++] = (struct other){nr | bit, !is_never(name)};
+	return found;
 }
 
 int main(int argc, char **argv)
 {
 	const struct rlimit none = {0, 0};
-	const char *preset = argc == 2 ? argv[1] : "";
-	int all = !strcmp(preset, "all");
+	const char *preset = argc == 2 || argc == 3 ? argv[1] : "";
+	bool all = !strcmp(preset, "all"), compat = argc == 3 && !strcmp(argv[2], "compat");
+	static struct other others[600];
+	const struct call *table = calls;
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+	size_t n = NR(calls), nr_others = 0;
 
-	if (!*preset)
+	if (!*preset || (argc == 3 && !compat))
 		return 2;
+#ifdef __x86_64__
+	if (compat) {
+		table = calls32;
+		n = NR(calls32);
+	}
+	flags |= MAP_32BIT;
+#endif
+	low = mmap(NULL, sizeof(*low), PROT_READ | PROT_WRITE, flags, -1, 0);
+	if (low == MAP_FAILED)
+		return 1;
+	if (all)
+		nr_others = read_others(others, NR(others), table, n, compat ? 0x20000000 : 0);
+	sbrk(0); /* which asks once where it is */
 	tid = (int)syscall(SYS_gettid);
 	signal(SIGALRM, on_alarm);
 	setvbuf(stdout, NULL, _IOFBF, sizeof(text));
@@ -392,15 +508,21 @@ int main(int argc, char **argv)
 	if (setrlimit(RLIMIT_NOFILE, &none))
 		return 1;
 	prctl(PR_SET_NAME, "begin");
-	for (size_t i = 0; i < NR_CALLS; i++) {
-		if (!all && !strchr(calls[i].presets, *preset))
+	for (size_t i = 0; i < n; i++) {
+		if (!all && !strchr(table[i].presets, *preset))
 			continue;
-		if (calls[i].nr != SYS_pause)
-			make(&calls[i], i);
+		if (!is_pause(table[i].name))
+			make(&table[i], i);
 		else if (!all) /* its signal's return is a call, too */
-			make_pause();
+			make_pause(table[i].nr);
 	}
+	for (size_t i = 0; i < nr_others; i++)
+		if (others[i].made)
+			make_nonsense(others[i].nr);
 	prctl(PR_SET_NAME, "end");
 	fwrite(text, 1, text_size, stdout);
+	for (size_t i = 0; i < nr_others; i++)
+		if (!others[i].made)
+			printf("never %d\n", others[i].nr);
 	return 0;
 }

@@ -432,9 +432,12 @@ static const struct jis_syscalls *syscalls(const char *list)
 		printf("jisraw: %s\n", why);
 		exit(2);
 	}
-	for (uint32_t i = 0; i < JIS_MAX_SYSCALL; i++)
+	for (uint32_t i = 0; i < JIS_MAX_SYSCALL; i++) {
 		if (calls.native[i].shape)
 			printf("selected %u\n", i);
+		if (calls.compat[i].shape)
+			printf("selected %u\n", i | JIS_SYSCALL_COMPAT);
+	}
 	return &calls;
 }
 
