@@ -31,6 +31,7 @@ enum paraver_state {
 	PARAVER_CARRIED = 39,	 /* a virtual thread that runs: the CPU is its carrier's */
 	/* Blocked, and why: + enum model_reason_kind - MODEL_WAIT_UNKNOWN, which itself is 9. */
 	PARAVER_WAIT = 40,
+	PARAVER_CARRIER_READY = PARAVER_WAIT, /* a virtual thread whose carrier waits for a CPU */
 };
 
 /* Event types: 77000000-77099999 are used by no other tool; 48000001 is Extrae's. */

@@ -228,12 +228,16 @@ static int unpark_line(struct paraver *p, const struct model_vstate *s, const st
 	return comm_line(p, 0, from, t, to, t, 0, PARAVER_TAG_UNPARK);
 }
 
+/* None is a state of the carrier's, so that counting rows by state counts each thread and its CPU
+ * once. */
 static uint32_t vstate_value(struct paraver *p, const struct model_vstate *s)
 {
 	if (s->kind == MODEL_RUNNING)
 		return PARAVER_CARRIED;
 	if (s->reason && s->reason->kind == MODEL_READY_TO_MOUNT)
 		return PARAVER_TO_MOUNT;
+	if (s->kind == MODEL_READY)
+		return PARAVER_CARRIER_READY;
 	if (s->reason && s->reason->kind > MODEL_WAIT_UNKNOWN)
 		return wait_value(p, s->reason);
 	return state_value[s->kind];

@@ -146,6 +146,8 @@ void reasons_states(const struct paraver *p, FILE *f, bool colour)
 			colour ? "{255,220,120}" : "Virtual, ready to be mounted");
 		fprintf(f, "%d %s\n", PARAVER_CARRIED,
 			colour ? "{60,120,255}" : "Virtual, runs on its carrier");
+		fprintf(f, "%d %s\n", PARAVER_CARRIER_READY,
+			colour ? "{255,170,60}" : "Virtual, its carrier waits for a CPU");
 	}
 	for (int i = MODEL_WAIT_UNKNOWN + 1; i < MODEL_NR_REASONS; i++) {
 		if (!p->used_reasons[i])

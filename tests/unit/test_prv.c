@@ -216,6 +216,42 @@ START_TEST(who_has_the_cpu_that_is_waited_for_is_told)
 }
 END_TEST
 
+START_TEST(a_virtual_thread_on_a_carrier_that_is_ready_is_not_counted_twice)
+{
+	struct files x = files_new();
+	struct feed *f = feed_new(true);
+	char *text, *at;
+
+	feed_process(f, 100, "java");
+	feed_thread(f, 104, 100, ALIVE, ALIVE, "carrier");
+	f->man.nr_cpus = 1;
+	start_model(f);
+	ck_assert_int_eq(vthread_add(f->m, 0, 50, "v50", 1), 0);
+	start_export(f, &x, &(struct paraver_options){0});
+	begin(f);
+	feed_switch(f, 0, 10, 0, R, 104);
+	FEED(f, FEED_SLOT(0), 20, thread_bind, .tid = 104);
+	FEED(f, FEED_SLOT(0), 20, vthread_mount, .java_tid = 50);
+	feed_switch(f, 0, 30, 104, R | JIS_TASK_PREEMPTED, 55);
+	feed_switch(f, 0, 40, 55, S, 104);
+	FEED(f, FEED_SLOT(0), 50, vthread_unmount, .java_tid = 50);
+	finish(f, &x);
+	text = content(&x, ".prv");
+	/* The carrier is ready, and only it. */
+	at = strstr(text, ":30:40:7\n");
+	ck_assert(at && !strstr(at + 1, ":30:40:7\n"));
+	ck_assert_ptr_nonnull(strstr(text, ":20:30:39\n"));
+	ck_assert_ptr_nonnull(strstr(text, ":30:40:40\n"));
+	ck_assert_ptr_nonnull(strstr(text, ":40:50:39\n"));
+	free(text);
+	text = content(&x, ".pcf");
+	ck_assert_ptr_nonnull(strstr(text, "\n40 Virtual, its carrier waits for a CPU\n"));
+	free(text);
+	feed_free(f);
+	files_free(&x);
+}
+END_TEST
+
 START_TEST(each_host_is_a_node)
 {
 	struct host_entry hosts[] = {
@@ -398,6 +434,7 @@ int main(void)
 	tcase_add_test(t, sorted_and_compressed_it_is_the_same_lines);
 	tcase_add_test(t, cpu_rows_show_who_held_the_cpu_and_send_the_other_wakeups);
 	tcase_add_test(t, who_has_the_cpu_that_is_waited_for_is_told);
+	tcase_add_test(t, a_virtual_thread_on_a_carrier_that_is_ready_is_not_counted_twice);
 	tcase_add_test(t, each_host_is_a_node);
 	tcase_add_test(t, a_run_of_one_nanosecond_names_no_cpu);
 	tcase_add_test(t, rows_of_dead_threads_are_used_again_when_there_are_too_many);

@@ -62,16 +62,27 @@ static inline void files_free(struct files *x)
 	ck_assert_int_eq(rmdir(x->dir), 0);
 }
 
-/* The model is made before the export, which needs it, and begun after. */
-static inline void start(struct feed *f, struct files *x, const struct paraver_options *options)
+static inline void start_model(struct feed *f)
+{
+	ck_assert_int_eq(model_new(&f->man, NULL, f->cursors, FEED_STREAMS, &f->m), 0);
+}
+
+static inline void start_export(struct feed *f, struct files *x,
+				const struct paraver_options *options)
 {
 	struct paraver_options o = *options;
 
 	o.base = x->base;
 	f->nr_sinks = 0;
-	ck_assert_int_eq(model_new(&f->man, NULL, f->cursors, FEED_STREAMS, &f->m), 0);
 	ck_assert_int_eq(paraver_open(f->m, &o, &x->p), 0);
 	f->sinks[f->nr_sinks++] = paraver_sink(x->p);
+}
+
+/* The model is made before the export, which needs it, and begun after. */
+static inline void start(struct feed *f, struct files *x, const struct paraver_options *options)
+{
+	start_model(f);
+	start_export(f, x, options);
 }
 
 static inline void begin(struct feed *f)
