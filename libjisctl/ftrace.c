@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * backend_ftrace: kernel events from an own tracefs instance, for hosts where no module can be
- * loaded. Sets the instance up, switches events on and off, and removes it; whoever dies before
- * that leaves it to the next session, which knows it by its name. Changes no setting outside its
- * instance.
+ * backend_ftrace: kernel events from own tracefs instances, for hosts where no module can be
+ * loaded. Sets them up, switches events on and off, and removes them; whoever dies before that
+ * leaves them to the next session, which knows them by their names. Changes no setting outside of
+ * them.
  */
 #include "ftrace.h"
 
@@ -35,70 +35,6 @@ void ft_log(struct backend *b, int level, const char *format, ...)
 	b->config.log(b->config.log_ctx, level, text);
 }
 
-/* Makes the instance and reads its formats. */
-static int instance_open(struct backend *b, char *why, size_t n)
-{
-	int err;
-
-	b->tracefs = tracefs_open(why, n);
-	if (b->tracefs < 0)
-		return b->tracefs;
-	tracefs_instances_clean(b->tracefs);
-	b->instance = tracefs_instance_create(b->tracefs, b->name);
-	if (b->instance < 0) {
-		b->name[0] = 0;
-		snprintf(why, n, "no tracefs instance can be made: %s", strerror(-b->instance));
-		return b->instance;
-	}
-	err = ftrace_formats_load(b->instance, &b->formats);
-	if (err)
-		snprintf(why, n, "this kernel's scheduler events cannot be used: %s",
-			 strerror(-err));
-	return err;
-}
-
-static int clock_set(struct backend *b, char *why, size_t n)
-{
-	const char *name = b->config.clock == JIS_CLOCK_TSC ? "x86-tsc" : "mono_raw";
-	int err = tracefs_write(b->instance, "trace_clock", name);
-
-	if (err)
-		snprintf(why, n, "ftrace has no clock %s", name);
-	return err == -EINVAL ? -EOPNOTSUPP : err;
-}
-
-static int option(struct backend *b, const char *name, const char *value)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "options/%s", name);
-	return tracefs_write(b->instance, path, value);
-}
-
-static int instance_setup(struct backend *b, char *why, size_t n)
-{
-	uint64_t bytes = b->config.buffer_bytes ? b->config.buffer_bytes : host_default_buffer();
-	char text[32];
-	int err;
-
-	tracefs_write(b->instance, "tracing_on", "0");
-	err = clock_set(b, why, n);
-	if (err)
-		return err;
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)(bytes / b->nr_cpus / 1024));
-	err = tracefs_write(b->instance, "buffer_size_kb", text);
-	if (err) {
-		snprintf(why, n, "no memory for ring buffers of %s KiB a CPU", text);
-		return err;
-	}
-	err = option(b, "overwrite", "0");
-	if (err)
-		snprintf(why, n, "an option of the instance cannot be set: %s", strerror(-err));
-	option(b, "record-cmd", "0"); /* costs each switch, and we do not read it */
-	tracefs_write(b->instance, "buffer_percent", "25"); /* when poll() wakes; else at 50 */
-	return err;
-}
-
 static void ftrace_close(struct backend *b)
 {
 	if (!b)
@@ -108,12 +44,7 @@ static void ftrace_close(struct backend *b)
 	ft_tasks_free(b->tasks);
 	ft_cgroups_free(b);
 	ft_rules_free(b);
-	if (b->instance >= 0)
-		close(b->instance);
-	if (b->tracefs >= 0 && b->name[0])
-		tracefs_instance_remove(b->tracefs, b->name);
-	if (b->tracefs >= 0)
-		close(b->tracefs);
+	ft_instance_close(b);
 	free(b);
 }
 
@@ -124,7 +55,7 @@ static struct backend *backend_new(const struct backend_config *config)
 	if (!b)
 		return NULL;
 	b->config = *config;
-	b->tracefs = b->instance = b->epoll = -1;
+	b->tracefs = b->instance = b->irq_instance = b->epoll = -1;
 	b->nr_cpus = host_possible_cpus();
 	b->unfiltered = config->all_switches || ft_families_everywhere(config->families);
 	return b;
@@ -139,13 +70,13 @@ static int ftrace_open(const struct backend_config *config, struct backend **out
 	b = backend_new(config);
 	if (!b)
 		return -ENOMEM;
-	err = instance_open(b, why, sizeof(why));
+	err = ft_instance_open(b, why, sizeof(why));
 	if (!err && config->families & ~ft_families(&b->formats)) {
 		snprintf(why, sizeof(why), "it cannot record all of the events asked for here");
 		err = -EOPNOTSUPP;
 	}
 	if (!err)
-		err = instance_setup(b, why, sizeof(why));
+		err = ft_instance_setup(b, why, sizeof(why));
 	if (err)
 		goto err_close;
 	if (config->syscalls)
@@ -165,7 +96,7 @@ static int ftrace_open(const struct backend_config *config, struct backend **out
 	if (!err)
 		err = ft_rings_open(b);
 	if (!err)
-		err = tracefs_write(b->instance, "tracing_on", "1");
+		err = ft_instance_trace(b, true);
 	if (err)
 		goto err_close;
 	*out = b;
@@ -193,7 +124,7 @@ static int ftrace_probe(char *why, size_t n)
 	b = backend_new(&config);
 	if (!b)
 		return -ENOMEM;
-	err = instance_open(b, why, n);
+	err = ft_instance_open(b, why, n);
 	ftrace_close(b);
 	return err;
 }
@@ -209,8 +140,10 @@ int ft_events_enable(struct backend *b, enum ftrace_event first, enum ftrace_eve
 	int e, err = 0;
 
 	for (e = (int)first; e <= (int)last && !err; e++) {
+		bool irq = e >= FT_IRQ_ENTRY && e <= FT_TIMER_EXIT;
+
 		snprintf(path, sizeof(path), "events/%s/enable", ftrace_event_path(e));
-		err = tracefs_write(b->instance, path, on ? "1" : "0");
+		err = tracefs_write(irq ? b->irq_instance : b->instance, path, on ? "1" : "0");
 	}
 	return err;
 }
@@ -265,7 +198,7 @@ int ft_unfilter(struct backend *b)
 /* Children of what is in the kernel's filter are put there too; not of single threads alone. */
 static int filter_children(struct backend *b)
 {
-	return b->unfiltered ? 0 : option(b, "event-fork", "1");
+	return b->unfiltered ? 0 : ft_instance_option(b, "event-fork", "1");
 }
 
 static int ftrace_target_add(struct backend *b, pid_t pid, uint32_t flags)
@@ -401,6 +334,7 @@ static int ftrace_filter(struct backend *b, unsigned long request, const struct 
 
 static int recording_begin(struct backend *b)
 {
+	uint32_t i;
 	int err = 0;
 
 	if (b->recording || b->stopped)
@@ -413,6 +347,8 @@ static int recording_begin(struct backend *b)
 		err = record_events(b, true);
 	/* Events are switched on one after the other: some were told before all of them were. */
 	b->since = b->states_since = ft_now(b);
+	for (i = 0; i < b->nr_cpus; i++)
+		ft_source_gap(&b->sources[i], 0, b->since);
 	if (!err)
 		ft_dump_all(b, true);
 	return err;
@@ -458,7 +394,7 @@ static void check_records(struct backend *b)
 	struct tracefs_stats st;
 	uint32_t i;
 
-	for (i = 0; i < b->nr_cpus; i++) {
+	for (i = 0; i < b->nr_rings; i++) {
 		if (tracefs_stats(b->rings[i].stats_fd, &st))
 			continue;
 		kernels += st.read;
@@ -480,7 +416,7 @@ static int ftrace_stop(struct backend *b)
 
 	if (b->stopped)
 		return 0;
-	err = tracefs_write(b->instance, "tracing_on", "0");
+	err = ft_instance_trace(b, false);
 	b->stopped = true;
 	if (ft_round(b, true) && !err)
 		err = -ENOMEM;
@@ -520,6 +456,7 @@ static int ftrace_get_packet(struct backend *b, uint32_t cpu,
 static int ftrace_counts(struct backend *b, uint32_t cpu, struct backend_counts *out)
 {
 	const struct ft_out *o;
+	uint32_t ring;
 	int i;
 
 	if (cpu >= b->nr_cpus)
@@ -530,8 +467,10 @@ static int ftrace_counts(struct backend *b, uint32_t cpu, struct backend_counts 
 		out->produced[i] = o->builder.stored[i];
 		out->lost[i] = o->no_memory[i];
 	}
-	/* What the kernel's ring dropped; what was noted of it is in b->outs[].lost later. */
-	out->produced[0] = out->lost[0] = b->rings[cpu].lost;
+	/* What the kernel's rings dropped; what was noted of it is in b->outs[].lost later. */
+	for (ring = cpu; ring < b->nr_rings; ring += b->nr_cpus)
+		out->lost[0] += b->rings[ring].lost;
+	out->produced[0] = out->lost[0];
 	out->clock_steps = o->builder.clock_steps;
 	return 0;
 }
@@ -561,12 +500,14 @@ static uint32_t ftrace_features(const struct backend *b)
 		features |= JIS_FEATURE_CGROUP;
 	if (b->formats.event[FT_SYS_ENTER].id && b->formats.event[FT_SYS_EXIT].id)
 		features |= JIS_FEATURE_SYSCALLS;
+	if (features & JIS_FAMILY_IRQ && ft_timers(&b->formats))
+		features |= JIS_FEATURE_SOURCE;
 	return features;
 }
 
 static const char *const missing[] = {
-	"why threads wait: behind whom, quotas, I/O, attributes, what timer or interrupt woke "
-	"them, stolen time",
+	"why threads wait: behind whom, quotas, I/O, attributes, stolen time",
+	"what timer or interrupt woke threads, unless interrupts are recorded",
 	"migrations and moves between cgroups, unless all, a cgroup or an executable is recorded, "
 	"or events of the "
 	"whole machine are",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ftrace backend inside: an own tracefs instance is read CPU by CPU (ftrace_read.c), its
+ * The ftrace backend inside: own tracefs instances are read CPU by CPU (ftrace_read.c), their
  * records are brought into one time order, converted (ftrace_convert.c) and packed (ftrace_out.c).
  * Private.
  *
@@ -17,6 +17,7 @@
 #include "backend.h"
 #include "ftrace_format.h"
 #include "ftrace_page.h"
+#include "ftrace_sources.h"
 #include "ftrace_tasks.h"
 #include "trace/write.h"
 #include "tracefs.h"
@@ -24,7 +25,7 @@
 #define FT_PACKET_SIZE 65536u
 #define FT_PAGES_PER_ROUND 2048u
 
-/* One CPU's ring, and what was read from it and is not converted yet. */
+/* One CPU's ring of an instance, and what was read from it and is not converted yet. */
 struct ft_ring {
 	int raw_fd, stats_fd; /* -1: the CPU has none */
 	uint8_t **pages;      /* of page.page_size bytes, read and not done with */
@@ -62,6 +63,7 @@ struct ft_note {
 	uint64_t time;
 	bool loss;
 	bool tail;	/* loss: only after the last record up to `time` */
+	uint32_t ring;	/* loss: which */
 	uint32_t cpu;	/* loss: whose; state: where the thread ran last */
 	uint64_t count; /* loss */
 	uint64_t since; /* loss: not before */
@@ -76,11 +78,15 @@ struct backend {
 	struct ftrace_formats formats;
 	uint8_t kind[65536]; /* by ftrace's event number: 1 + enum ftrace_event, 0 none */
 	int tracefs, instance;
-	char name[TRACEFS_NAME_MAX];
+	/* Interrupts, softirqs and timers are told of the whole machine, whatever set_event_pid
+	 * hides in the other one; -1: they are not recorded. */
+	int irq_instance;
+	char name[TRACEFS_NAME_MAX], irq_name[TRACEFS_NAME_MAX];
 	int epoll;
-	uint32_t nr_cpus;
-	struct ft_ring *rings;
+	uint32_t nr_cpus, nr_rings;
+	struct ft_ring *rings; /* of all CPUs, then of all CPUs in irq_instance */
 	struct ft_out *outs;
+	struct ft_source *sources; /* by CPU */
 	struct ft_tasks *tasks;
 	struct ft_note *notes; /* in time order, first..last of room */
 	size_t notes_first, notes_last, notes_room;
@@ -107,6 +113,14 @@ uint64_t ft_now(const struct backend *b);
 void ft_log(struct backend *b, int level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* ftrace_instance.c: tracefs and its instances. @why says in words what failed. */
+int ft_instance_open(struct backend *b, char *why, size_t n);
+int ft_instance_setup(struct backend *b, char *why, size_t n);
+/* Sets an option of the instance that has the targets' events. */
+int ft_instance_option(struct backend *b, const char *name, const char *value);
+int ft_instance_trace(struct backend *b, bool on);
+void ft_instance_close(struct backend *b);
+
 /* ftrace_read.c: rings. */
 int ft_rings_open(struct backend *b);
 void ft_rings_close(struct backend *b);
@@ -127,6 +141,8 @@ int ft_unfilter(struct backend *b);
 uint32_t ft_families(const struct ftrace_formats *formats);
 /* Are there any among @wanted whose events belong to no target? */
 bool ft_families_everywhere(uint32_t wanted);
+/* Are timers told of too? Then wakings by them are. */
+bool ft_timers(const struct ftrace_formats *formats);
 int ft_families_enable(struct backend *b, bool on);
 
 /* ftrace_cgroups.c */

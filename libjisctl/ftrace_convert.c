@@ -12,9 +12,6 @@
 #include "ftrace_record.h"
 #include "proc.h"
 
-#define FLAG_HARDIRQ 0x08u
-#define FLAG_SOFTIRQ 0x10u
-#define FLAG_NMI 0x40u
 #define CLONE_FLAG_THREAD 0x00010000ull
 #define CLONE_FLAG_NEWPID 0x20000000ull
 
@@ -156,27 +153,15 @@ static void on_switch(const struct record *r)
 		set_state(next, r, JIS_TASK_RUNNING, r->cpu);
 }
 
-static uint32_t waker_context(const struct record *r)
-{
-	uint64_t flags = get_number(r, &r->b->formats.common_flags);
-
-	if (flags & FLAG_NMI)
-		return JIS_WAKER_NMI;
-	if (flags & FLAG_HARDIRQ)
-		return JIS_WAKER_HARDIRQ;
-	return flags & FLAG_SOFTIRQ ? JIS_WAKER_SOFTIRQ : JIS_WAKER_TASK;
-}
-
 static void on_waking(const struct record *r)
 {
 	struct jis_ev_sched_waking ev = {
 		.tid = get_u32(r, WAKE_PID),
 		.waker_tid = (uint32_t)get_number(r, &r->b->formats.common_pid),
-		.context = waker_context(r),
 		.target_cpu = get_u32(r, WAKE_CPU),
 	};
 
-	ev.source = ev.context == JIS_WAKER_TASK ? 0 : JIS_SOURCE_UNKNOWN;
+	ev.context = ft_source_waker(&r->b->sources[r->cpu], get_flags(r), &ev.source);
 	if (!ft_task_in(ft_task_find(r->b->tasks, ev.tid)))
 		return;
 	if (!ft_task_in(ft_task_find(r->b->tasks, ev.waker_tid)))
@@ -470,8 +455,10 @@ void ft_convert(struct backend *b, uint32_t cpu, uint64_t time, const uint8_t *d
 	if (!kind)
 		return;
 	r.format = &b->formats.event[kind - 1];
-	if (size >= r.format->min_size)
-		convert_one(&r, kind - 1);
+	if (size < r.format->min_size)
+		return;
+	ft_source_pass(&b->sources[cpu], time, get_flags(&r));
+	convert_one(&r, kind - 1);
 }
 
 static void convert_loss(struct backend *b, const struct ft_note *n)
@@ -480,11 +467,12 @@ static void convert_loss(struct backend *b, const struct ft_note *n)
 					 .count = n->count,
 					 .first = n->since,
 					 .last = n->time};
-	struct ft_ring *ring = &b->rings[n->cpu];
+	struct ft_ring *ring = &b->rings[n->ring];
 
 	if (n->tail && ring->last > ev.first && ring->last <= ev.last)
 		ev.first = ring->last;
-	b->states_since = n->time;
+	if (n->ring < b->nr_cpus)
+		b->states_since = n->time;
 	b->outs[n->cpu].lost += n->count;
 	ft_emit(b, n->cpu, JIS_EV_lost_records, n->time, &ev, sizeof(ev), NULL);
 }

@@ -15,25 +15,35 @@ static const struct {
 	bool everywhere; /* told of threads, and of CPUs, that are no targets' */
 } families[] = {
 	{JIS_FAMILY_BLOCK, FT_RQ_ISSUE, FT_RQ_COMPLETE, true},
-	{JIS_FAMILY_IRQ, FT_IRQ_ENTRY, FT_SOFTIRQ_EXIT, false},
+	{JIS_FAMILY_IRQ, FT_IRQ_ENTRY, FT_SOFTIRQ_EXIT, false}, /* in an instance of its own */
 	{JIS_FAMILY_SIGNAL, FT_SIGNAL_GENERATE, FT_SIGNAL_DELIVER, true},
 	{JIS_FAMILY_POWER, FT_CPU_FREQUENCY, FT_CPU_IDLE, true},
 };
 
 #define NR_FAMILIES (sizeof(families) / sizeof(families[0]))
 
+static bool all_there(const struct ftrace_formats *formats, enum ftrace_event first,
+		      enum ftrace_event last)
+{
+	for (int e = (int)first; e <= (int)last; e++)
+		if (!formats->event[e].id)
+			return false;
+	return true;
+}
+
 uint32_t ft_families(const struct ftrace_formats *formats)
 {
 	uint32_t there = 0;
 
-	for (unsigned int i = 0; i < NR_FAMILIES; i++) {
-		bool all = true;
-
-		for (int e = (int)families[i].first; e <= (int)families[i].last; e++)
-			all &= formats->event[e].id != 0;
-		there |= all ? families[i].family : 0;
-	}
+	for (unsigned int i = 0; i < NR_FAMILIES; i++)
+		if (all_there(formats, families[i].first, families[i].last))
+			there |= families[i].family;
 	return there;
+}
+
+bool ft_timers(const struct ftrace_formats *formats)
+{
+	return all_there(formats, FT_HRTIMER_ENTRY, FT_TIMER_EXIT);
 }
 
 bool ft_families_everywhere(uint32_t wanted)
@@ -51,6 +61,8 @@ int ft_families_enable(struct backend *b, bool on)
 	for (unsigned int i = 0; i < NR_FAMILIES && !err; i++)
 		if (b->config.families & families[i].family)
 			err = ft_events_enable(b, families[i].first, families[i].last, on);
+	if (!err && b->config.families & JIS_FAMILY_IRQ && ft_timers(&b->formats))
+		err = ft_events_enable(b, FT_HRTIMER_ENTRY, FT_TIMER_EXIT, on);
 	return err;
 }
 
@@ -101,14 +113,17 @@ static void on_complete(const struct record *r)
 }
 
 /* An exit is told when its entry was. */
-static void on_irq(const struct record *r, uint32_t kind, bool entry)
+static void on_irq(const struct record *r, enum ftrace_event e)
 {
+	uint32_t kind = e <= FT_IRQ_EXIT ? JIS_WAKER_HARDIRQ : JIS_WAKER_SOFTIRQ;
+	bool entry = e == FT_IRQ_ENTRY || e == FT_SOFTIRQ_ENTRY;
 	struct jis_ev_irq_entry ev = {.tid = get_tid(r),
 				      .kind = kind,
 				      .vector = get_u32(r, IRQ_NUMBER)};
 	bool *told = &r->b->outs[r->cpu].irq_told[kind == JIS_WAKER_HARDIRQ];
 	bool target = ft_task_in(ft_task_find(r->b->tasks, ev.tid));
 
+	ft_source_note(&r->b->sources[r->cpu], e, get_flags(r), ev.vector);
 	if (entry)
 		*told = r->b->recording && (target || r->b->config.all_switches);
 	if (!*told)
@@ -169,11 +184,15 @@ void ft_on_family(const struct record *r, enum ftrace_event e)
 		break;
 	case FT_IRQ_ENTRY:
 	case FT_IRQ_EXIT:
-		on_irq(r, JIS_WAKER_HARDIRQ, e == FT_IRQ_ENTRY);
-		break;
 	case FT_SOFTIRQ_ENTRY:
 	case FT_SOFTIRQ_EXIT:
-		on_irq(r, JIS_WAKER_SOFTIRQ, e == FT_SOFTIRQ_ENTRY);
+		on_irq(r, e);
+		break;
+	case FT_HRTIMER_ENTRY:
+	case FT_HRTIMER_EXIT:
+	case FT_TIMER_ENTRY:
+	case FT_TIMER_EXIT:
+		ft_source_note(&r->b->sources[r->cpu], e, get_flags(r), 0);
 		break;
 	case FT_SIGNAL_GENERATE:
 		on_generate(r);

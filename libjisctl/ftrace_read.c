@@ -22,18 +22,20 @@ uint64_t ft_now(const struct backend *b)
 	return clock_now(b->config.clock) - b->config.base;
 }
 
-static int ring_open(struct backend *b, uint32_t cpu)
+static int ring_open(struct backend *b, uint32_t i)
 {
-	struct ft_ring *r = &b->rings[cpu];
+	int instance = i < b->nr_cpus ? b->instance : b->irq_instance;
+	uint32_t cpu = i % b->nr_cpus;
+	struct ft_ring *r = &b->rings[i];
 	struct epoll_event ev = {.events = EPOLLIN};
 	char path[64];
 
 	snprintf(path, sizeof(path), "per_cpu/cpu%u/trace_pipe_raw", cpu);
-	r->raw_fd = openat(b->instance, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	r->raw_fd = openat(instance, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (r->raw_fd < 0)
 		return errno == ENOENT ? 0 : -errno; /* a hole in the numbers of CPUs */
 	snprintf(path, sizeof(path), "per_cpu/cpu%u/stats", cpu);
-	r->stats_fd = openat(b->instance, path, O_RDONLY | O_CLOEXEC);
+	r->stats_fd = openat(instance, path, O_RDONLY | O_CLOEXEC);
 	if (r->stats_fd < 0)
 		return -errno;
 	if (b->epoll >= 0 && epoll_ctl(b->epoll, EPOLL_CTL_ADD, r->raw_fd, &ev)) {
@@ -48,13 +50,15 @@ int ft_rings_open(struct backend *b)
 	uint32_t i;
 	int err = 0;
 
-	b->rings = calloc(b->nr_cpus, sizeof(*b->rings));
-	if (!b->rings)
+	b->nr_rings = b->nr_cpus * (b->irq_instance >= 0 ? 2 : 1);
+	b->rings = calloc(b->nr_rings, sizeof(*b->rings));
+	b->sources = calloc(b->nr_cpus, sizeof(*b->sources));
+	if (!b->rings || !b->sources)
 		return -ENOMEM;
 	b->epoll = epoll_create1(EPOLL_CLOEXEC);
-	for (i = 0; i < b->nr_cpus; i++)
+	for (i = 0; i < b->nr_rings; i++)
 		b->rings[i].raw_fd = b->rings[i].stats_fd = -1;
-	for (i = 0; i < b->nr_cpus && !err; i++)
+	for (i = 0; i < b->nr_rings && !err; i++)
 		err = ring_open(b, i);
 	return err;
 }
@@ -63,7 +67,7 @@ void ft_rings_close(struct backend *b)
 {
 	uint32_t i, j;
 
-	for (i = 0; b->rings && i < b->nr_cpus; i++) {
+	for (i = 0; b->rings && i < b->nr_rings; i++) {
 		struct ft_ring *r = &b->rings[i];
 
 		if (r->raw_fd >= 0)
@@ -76,7 +80,9 @@ void ft_rings_close(struct backend *b)
 		free(r->bytes);
 	}
 	free(b->rings);
+	free(b->sources);
 	b->rings = NULL;
+	b->sources = NULL;
 	if (b->epoll >= 0)
 		close(b->epoll);
 	b->epoll = -1;
@@ -109,24 +115,29 @@ int ft_note_add(struct backend *b, const struct ft_note *note)
 }
 
 /* Compares the ring's count of lost records with the last one; what is new lies between. */
-static void ring_stats(struct backend *b, uint32_t cpu, bool tail)
+static void ring_stats(struct backend *b, uint32_t i, bool tail)
 {
-	struct ft_ring *r = &b->rings[cpu];
+	uint32_t cpu = i % b->nr_cpus;
+	struct ft_ring *r = &b->rings[i];
 	struct tracefs_stats st;
 	struct ft_note note;
 
 	if (tracefs_stats(r->stats_fd, &st))
 		return;
-	note = (struct ft_note){.loss = true, .tail = tail, .cpu = cpu, .since = r->stats_time};
+	note = (struct ft_note){.loss = true, .tail = tail, .since = r->stats_time};
+	note.ring = i;
+	note.cpu = cpu;
 	note.time = ft_now(b);
 	r->stats_time = note.time;
 	if (st.lost <= r->lost)
 		return;
+	if (i >= b->nr_cpus) /* of interrupts */
+		ft_source_gap(&b->sources[cpu], note.since, note.time);
 	note.count = st.lost - r->lost;
 	if (ft_note_add(b, &note))
 		return;
 	r->lost = st.lost;
-	b->rescan = true;
+	b->rescan |= i < b->nr_cpus;
 }
 
 /* A free page at the end of the ring's list, or NULL. */
@@ -171,15 +182,15 @@ static void ring_compact(struct ft_ring *r)
 	r->nr_pages = n;
 }
 
-static int ring_read(struct backend *b, uint32_t cpu, bool all)
+static int ring_read(struct backend *b, uint32_t i, bool all)
 {
-	struct ft_ring *r = &b->rings[cpu];
+	struct ft_ring *r = &b->rings[i];
 	uint8_t *page;
 	ssize_t n;
 
 	if (r->raw_fd < 0)
 		return 0;
-	ring_stats(b, cpu, true);
+	ring_stats(b, i, true);
 	ring_compact(r);
 	r->limited = true;
 	while (all || r->nr_pages < FT_PAGES_PER_ROUND) {
@@ -195,8 +206,15 @@ static int ring_read(struct backend *b, uint32_t cpu, bool all)
 		}
 		r->bytes[r->nr_pages++] = (uint32_t)n;
 	}
-	ring_stats(b, cpu, false);
+	ring_stats(b, i, false);
 	return 0;
+}
+
+/* Records are missing here, nobody knows which. */
+static void ring_damaged(struct backend *b, struct ft_ring *r)
+{
+	r->damaged++;
+	ft_source_forget(&b->sources[(uint32_t)(r - b->rings) % b->nr_cpus]);
 }
 
 /* Puts the ring's cursor on its next record. */
@@ -204,7 +222,8 @@ static void ring_step(struct backend *b, struct ft_ring *r)
 {
 	while (!r->ready || !ftrace_page_next(&r->page)) {
 		if (r->ready) {
-			r->damaged += r->page.damaged;
+			if (r->page.damaged)
+				ring_damaged(b, r);
 			r->first++;
 			r->ready = false;
 		}
@@ -212,7 +231,7 @@ static void ring_step(struct backend *b, struct ft_ring *r)
 			return;
 		if (ftrace_page_begin(&r->page, &b->formats.page, r->pages[r->first],
 				      r->bytes[r->first])) {
-			r->damaged++;
+			ring_damaged(b, r);
 			r->first++;
 			continue;
 		}
@@ -228,7 +247,7 @@ static struct ft_ring *rings_first(struct backend *b, bool *wait)
 	uint32_t i;
 
 	*wait = false;
-	for (i = 0; i < b->nr_cpus; i++) {
+	for (i = 0; i < b->nr_rings; i++) {
 		struct ft_ring *r = &b->rings[i];
 
 		if (!r->ready)
@@ -258,7 +277,8 @@ static void merge(struct backend *b, uint64_t until)
 			ft_convert_note(b, &b->notes[b->notes_first++]);
 		if (!r || time > until)
 			return;
-		ft_convert(b, (uint32_t)(r - b->rings), time, r->page.data, r->page.size);
+		ft_convert(b, (uint32_t)(r - b->rings) % b->nr_cpus, time, r->page.data,
+			   r->page.size);
 		r->last = time;
 		ring_step(b, r);
 	}
@@ -272,9 +292,9 @@ int ft_round(struct backend *b, bool all)
 	int err = 0;
 
 	b->round++;
-	for (i = 0; i < b->nr_cpus && !err; i++)
+	for (i = 0; i < b->nr_rings && !err; i++)
 		err = ring_read(b, i, all);
-	for (i = 0; i < b->nr_cpus; i++)
+	for (i = 0; i < b->nr_rings; i++)
 		if (!b->rings[i].ready)
 			ring_step(b, &b->rings[i]);
 	merge(b, until);

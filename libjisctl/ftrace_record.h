@@ -37,6 +37,12 @@ static inline uint64_t get_u64(const struct record *r, int field)
 	return get_number(r, &r->format->field[field]);
 }
 
+/* FT_FLAG_*. */
+static inline uint32_t get_flags(const struct record *r)
+{
+	return (uint32_t)get_number(r, &r->b->formats.common_flags);
+}
+
 /* The thread that was running. */
 static inline uint32_t get_tid(const struct record *r)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ftrace: format files and sub-buffers, as kernels 6.1 and 6.18 give them, and fabricated ones that
- * no kernel would give; the table of threads.
+ * no kernel would give; the table of threads; the sources of wakings.
  */
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "libjisctl/ftrace_format.h"
-#include "libjisctl/ftrace_page.h"
-#include "libjisctl/ftrace_tasks.h"
+#include "libjisctl/ftrace.h"
+#include "libjisctl/packet_walk.h"
 #include "jis/abi.h"
+#include "jis/events.h"
 
 #define COMMON                                                                                     \
 	"format:\n"                                                                                \
@@ -293,10 +294,207 @@ START_TEST(foreign_names_outlive_a_few_renames)
 }
 END_TEST
 
+/* Sources of wakings: records of CPU 0 through a backend without tracefs. */
+#define ME 7u
+#define TASK 0u
+#define SOFT FT_FLAG_SOFTIRQ
+#define HARD FT_FLAG_HARDIRQ
+#define MOST 64
+
+static struct backend *b;
+static uint64_t now;
+static struct jis_ev_sched_waking wakings[MOST];
+static unsigned int nr_wakings, looked_at;
+
+static void parse(enum ftrace_event e, unsigned int id, const char *fields)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text), "ID: %u\n" COMMON "%s", id, fields);
+	ck_assert_int_eq(ftrace_format_parse(text, e, &b->formats), 0);
+	b->kind[id] = (uint8_t)(e + 1);
+}
+
+static void set_up_backend(void)
+{
+	static const char number[] = "\tfield:int irq;\toffset:8;\tsize:4;\tsigned:1;\n"
+				     "\tfield:unsigned int vec;\toffset:8;\tsize:4;\tsigned:0;\n";
+	int e;
+
+	b = calloc(1, sizeof(*b));
+	b->nr_cpus = b->nr_rings = 1;
+	b->tasks = ft_tasks_new();
+	b->rings = calloc(1, sizeof(*b->rings));
+	b->sources = calloc(1, sizeof(*b->sources));
+	ck_assert_int_eq(ft_outs_open(b), 0);
+	b->recording = true;
+	parse(FT_WAKING, 300,
+	      "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+	      "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+	      "\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n");
+	for (e = FT_IRQ_ENTRY; e <= FT_SOFTIRQ_EXIT; e++)
+		parse((enum ftrace_event)e, 300u + (unsigned int)e, number);
+	for (e = FT_HRTIMER_ENTRY; e <= FT_TIMER_EXIT; e++)
+		parse((enum ftrace_event)e, 300u + (unsigned int)e, "");
+	ft_task_join(b->tasks, ft_task_get(b->tasks, ME), ft_target_new(b->tasks, ME, 0));
+	now = 1000;
+	nr_wakings = looked_at = 0;
+}
+
+static void tear_down_backend(void)
+{
+	ft_tasks_free(b->tasks);
+	ft_outs_close(b);
+	free(b->rings);
+	free(b->sources);
+	free(b);
+}
+
+/* A record with @number where an interrupt has its, and with @flags. */
+static void tell(enum ftrace_event e, uint32_t flags, uint32_t number)
+{
+	uint8_t data[36] = {0};
+	uint16_t id = b->formats.event[e].id;
+	uint32_t tid = ME;
+
+	memcpy(data, &id, 2);
+	data[2] = (uint8_t)flags;
+	memcpy(data + (e == FT_WAKING ? 24 : 8), e == FT_WAKING ? &tid : &number, 4);
+	now += 10;
+	ft_convert(b, 0, now, data, sizeof(data));
+}
+
+static void keep(void *ctx, uint32_t id, uint64_t time, const uint8_t *payload, uint32_t size)
+{
+	(void)ctx, (void)time;
+	if (id != JIS_EV_sched_waking)
+		return;
+	ck_assert_uint_lt(nr_wakings, MOST);
+	ck_assert_uint_ge(size, sizeof(wakings[0]));
+	memcpy(&wakings[nr_wakings++], payload, sizeof(wakings[0]));
+}
+
+/* A waking now is written with this context and source. */
+static void wakes(uint32_t flags, uint32_t context, uint32_t source)
+{
+	const struct jis_packet_header *packet;
+
+	tell(FT_WAKING, flags, 0);
+	ft_out_flush(b, 0);
+	while ((packet = ft_out_get(b, 0))) {
+		struct packet_walk walk;
+
+		packet_walk_begin(&walk, packet, UINT64_MAX);
+		walk.record = keep;
+		ck_assert_int_eq(packet_walk_run(&walk, packet,
+						 (uint32_t)(packet->content_size / 8), NULL),
+				 0);
+	}
+	ck_assert_uint_eq(nr_wakings, looked_at + 1);
+	ck_assert_uint_eq(wakings[looked_at].tid, ME);
+	ck_assert_uint_eq(wakings[looked_at].context, context);
+	ck_assert_uint_eq(wakings[looked_at].source, source);
+	looked_at++;
+}
+
+#define UNKNOWN JIS_SOURCE_UNKNOWN
+
+START_TEST(a_waking_has_the_interrupt_it_comes_from)
+{
+	wakes(TASK, JIS_WAKER_TASK, 0);
+	wakes(HARD, JIS_WAKER_HARDIRQ, UNKNOWN); /* its entry was not told */
+	tell(FT_IRQ_ENTRY, HARD, 0);		 /* a number as any other */
+	wakes(HARD, JIS_WAKER_HARDIRQ, 0);
+	tell(FT_IRQ_EXIT, HARD, 0);
+	wakes(HARD, JIS_WAKER_HARDIRQ, UNKNOWN); /* behind the handler */
+	tell(FT_SOFTIRQ_ENTRY, SOFT, 3);
+	wakes(SOFT, JIS_WAKER_SOFTIRQ, 3);
+	tell(FT_SOFTIRQ_EXIT, SOFT, 3);
+	wakes(TASK, JIS_WAKER_TASK, 0);
+	wakes(HARD | FT_FLAG_NMI, JIS_WAKER_NMI, UNKNOWN);
+}
+END_TEST
+
+START_TEST(what_interrupts_a_softirq_is_told_apart_from_it)
+{
+	tell(FT_SOFTIRQ_ENTRY, SOFT, 3);
+	tell(FT_IRQ_ENTRY, SOFT | HARD, 27); /* in the midst of it */
+	wakes(SOFT | HARD, JIS_WAKER_HARDIRQ, 27);
+	tell(FT_IRQ_EXIT, SOFT | HARD, 27);
+	wakes(SOFT, JIS_WAKER_SOFTIRQ, 3);
+	tell(FT_SOFTIRQ_EXIT, SOFT, 3);
+
+	tell(FT_IRQ_ENTRY, HARD, 27); /* softirqs at an interrupt's end, one after the other */
+	tell(FT_IRQ_EXIT, HARD, 27);
+	tell(FT_SOFTIRQ_ENTRY, SOFT, 1);
+	tell(FT_TIMER_ENTRY, SOFT, 0);
+	tell(FT_IRQ_ENTRY, SOFT | HARD, 28);
+	wakes(SOFT | HARD, JIS_WAKER_HARDIRQ, 28); /* not the timer it interrupts */
+	tell(FT_IRQ_EXIT, SOFT | HARD, 28);
+	wakes(SOFT, JIS_WAKER_TIMER, 0);
+	tell(FT_HRTIMER_ENTRY, SOFT | HARD, 0); /* of the CPU's own timer: no handler is told */
+	wakes(SOFT | HARD, JIS_WAKER_TIMER, 0);
+	tell(FT_HRTIMER_EXIT, SOFT | HARD, 0);
+	wakes(SOFT | HARD, JIS_WAKER_HARDIRQ, UNKNOWN);
+	tell(FT_TIMER_EXIT, SOFT, 0);
+	wakes(SOFT, JIS_WAKER_SOFTIRQ, 1);
+	tell(FT_SOFTIRQ_EXIT, SOFT, 1);
+	tell(FT_SOFTIRQ_ENTRY, SOFT, 4);
+	wakes(SOFT, JIS_WAKER_SOFTIRQ, 4);
+}
+END_TEST
+
+START_TEST(a_source_is_not_known_after_a_loss)
+{
+	unsigned int i;
+
+	tell(FT_SOFTIRQ_ENTRY, SOFT, 3);
+	wakes(SOFT, JIS_WAKER_SOFTIRQ, 3);
+	ft_source_gap(&b->sources[0], now + 15, now + 55); /* from behind the next record on */
+	wakes(SOFT, JIS_WAKER_SOFTIRQ, 3);
+	for (i = 0; i < 2; i++) { /* what is told within the gap may be over unseen */
+		tell(FT_SOFTIRQ_ENTRY, SOFT, 9);
+		wakes(SOFT, JIS_WAKER_SOFTIRQ, UNKNOWN);
+	}
+	wakes(SOFT, JIS_WAKER_SOFTIRQ, UNKNOWN); /* behind it, from within */
+	tell(FT_SOFTIRQ_ENTRY, SOFT, 4);
+	wakes(SOFT, JIS_WAKER_SOFTIRQ, 4); /* from behind it */
+
+	tell(FT_HRTIMER_ENTRY, HARD, 0);
+	ft_source_gap(&b->sources[0], now + 1, now + 2);
+	wakes(HARD, JIS_WAKER_HARDIRQ, UNKNOWN);
+	wakes(TASK, JIS_WAKER_TASK, 0);
+
+	tell(FT_IRQ_ENTRY, HARD, 27);
+	ft_source_gap(&b->sources[0], now + 15, now + 16);
+	ft_source_gap(&b->sources[0], now + 35, now + 36); /* two before either is reached */
+	wakes(HARD, JIS_WAKER_HARDIRQ, 27);
+	tell(FT_IRQ_ENTRY, HARD, 28);
+	wakes(HARD, JIS_WAKER_HARDIRQ, UNKNOWN);
+
+	tell(FT_IRQ_ENTRY, HARD, 29); /* behind both */
+	wakes(HARD, JIS_WAKER_HARDIRQ, 29);
+	ft_source_forget(&b->sources[0]); /* a damaged page */
+	wakes(HARD, JIS_WAKER_HARDIRQ, UNKNOWN);
+}
+END_TEST
+
+/* Ends that never came, for what reason ever, leave nothing behind. */
+START_TEST(what_a_record_contradicts_is_forgotten)
+{
+	tell(FT_SOFTIRQ_ENTRY, SOFT, 3);
+	tell(FT_IRQ_ENTRY, SOFT | HARD, 27);
+	wakes(SOFT, JIS_WAKER_SOFTIRQ, 3); /* so the interrupt is over */
+	wakes(SOFT | HARD, JIS_WAKER_HARDIRQ, UNKNOWN);
+	wakes(TASK, JIS_WAKER_TASK, 0); /* and the softirq */
+	wakes(SOFT, JIS_WAKER_SOFTIRQ, UNKNOWN);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("jisctl_ftrace");
-	TCase *tc = tcase_create("ftrace");
+	TCase *tc = tcase_create("ftrace"), *sources = tcase_create("sources");
 	SRunner *runner;
 	int failed;
 
@@ -312,6 +510,12 @@ int main(void)
 	tcase_add_test(tc, many_short_lives_are_forgotten);
 	tcase_add_test(tc, foreign_names_outlive_a_few_renames);
 	suite_add_tcase(suite, tc);
+	tcase_add_checked_fixture(sources, set_up_backend, tear_down_backend);
+	tcase_add_test(sources, a_waking_has_the_interrupt_it_comes_from);
+	tcase_add_test(sources, what_interrupts_a_softirq_is_told_apart_from_it);
+	tcase_add_test(sources, a_source_is_not_known_after_a_loss);
+	tcase_add_test(sources, what_a_record_contradicts_is_forgotten);
+	suite_add_tcase(suite, sources);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
