@@ -113,6 +113,13 @@ $(BUILD)/gen/syscall_names.h: scripts/gen-syscalls.sh
 	$(Q)scripts/gen-syscalls.sh "$(CC)" >$@
 $(BUILD)/obj/trace/syscall_name.o: $(BUILD)/gen/syscall_names.h
 
+# What each backend records, from the table in the documentation.
+$(BUILD)/gen/coverage_rows.h: scripts/gen-coverage.sh docs/recording.md
+	$(say) GEN $@
+	$(Q)mkdir -p $(@D)
+	$(Q)scripts/gen-coverage.sh docs/recording.md >$@
+$(BUILD)/obj/libjisctl/coverage.o: $(BUILD)/gen/coverage_rows.h
+
 EXTRA_agent := $(JVMTI_INC) -ftls-model=initial-exec
 
 define library

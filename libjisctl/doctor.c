@@ -105,7 +105,7 @@ static void check_events(struct doctor *d)
 
 	if (backend_kmod.open(&config, &b)) {
 		tell(d, "events", -1,
-		     "load the module; see ftrace-events for what there is without",
+		     "load the module; what there is without is in the table below",
 		     "without the module: not why threads wait, and no page faults");
 		return;
 	}
@@ -132,10 +132,9 @@ static void check_ftrace_events(struct doctor *d)
 	features = backend_ftrace.features(b);
 	backend_ftrace.close(b);
 	backend_families_text(features, text, sizeof(text));
-	tell(d, "ftrace-events", -1,
-	     "load the module for the rest (docs/recording.md has what that is)",
-	     "for --events: %s; system calls: %s; targets: processes, threads%s", text,
-	     features & JIS_FEATURE_SYSCALLS ? "in part" : "no",
+	tell(d, "ftrace-events", -1, "load the module for the rest: the table below has what it is",
+	     "for --events: %s; system calls: %s; targets: processes, threads%s, programs, all",
+	     text, features & JIS_FEATURE_SYSCALLS ? "in part" : "no",
 	     features & JIS_FEATURE_CGROUP ? ", cgroups" : "");
 }
 

@@ -283,6 +283,19 @@ struct jisctl_check {
 /* Fills up to @n checks, returns how many there are. */
 int jisctl_doctor(struct jisctl_check *checks, int n);
 
+/* What a backend records of something here. */
+struct jisctl_recorded {
+	int records;	  /* 1 yes, 0 no, -1 in part */
+	char reason[400]; /* why not, or what not; may be empty */
+};
+/* A row of the table in docs/recording.md. */
+struct jisctl_coverage {
+	const char *what; /* static */
+	struct jisctl_recorded kmod, ftrace;
+};
+/* Fills up to @n rows, returns how many there are. */
+int jisctl_coverage(struct jisctl_coverage *rows, int n);
+
 const char *jisctl_version(void);
 
 /* Writing from a C program: see writer.h for the inline fast path. --------------------------- */
