@@ -25,18 +25,20 @@ static inline int send_fd(int to, int fd)
 	return sendmsg(to, &m, 0) == 1 ? 0 : -1;
 }
 
-/* Returns the descriptor, or -1: none came. */
-static inline int receive_fd(int from)
+/* Returns the descriptor, or -1: none came. @message: of @size bytes, or NULL: one byte, for
+ * nobody.
+ */
+static inline int receive_fd(int from, void *message, size_t size)
 {
 	char byte, control[CMSG_SPACE(sizeof(int))];
-	struct iovec io = {&byte, 1};
+	struct iovec io = {message ? message : &byte, message ? size : 1};
 	struct msghdr m = {.msg_iov = &io,
 			   .msg_iovlen = 1,
 			   .msg_control = control,
 			   .msg_controllen = sizeof(control)};
 	int fd;
 
-	if (recvmsg(from, &m, 0) != 1 || !CMSG_FIRSTHDR(&m))
+	if (recvmsg(from, &m, 0) != (ssize_t)io.iov_len || !CMSG_FIRSTHDR(&m))
 		return -1;
 	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(int));
 	return fd;

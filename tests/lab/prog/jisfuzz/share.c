@@ -196,7 +196,7 @@ static void pass_on(struct ctx *c, int fd)
 		child_begin();
 		close(fd);
 		close(pair[0]);
-		fd = become(NOBODY, NOBODY, 0) ? -1 : receive_fd(pair[1]);
+		fd = become(NOBODY, NOBODY, 0) ? -1 : receive_fd(pair[1], NULL, 0);
 		if (fd >= 0)
 			use_without_rights(c, fd);
 		_exit(0);
