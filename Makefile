@@ -176,6 +176,7 @@ $(BUILD)/tests/unit/test_wrappers: $(BUILD)/obj/agent/wrappers.o
 # Parts of the tool.
 $(BUILD)/tests/unit/test_dump_select: $(BUILD)/obj/cli/dump_select.o
 $(BUILD)/tests/unit/test_known_damages: $(BUILD)/obj/cli/known_damages.o
+$(BUILD)/tests/unit/test_methods_list: $(BUILD)/obj/cli/methods_list.o $(BUILD)/obj/cli/common.o
 $(BUILD)/tests/unit/test_info_hosts: $(BUILD)/obj/cli/info_hosts.o $(BUILD)/obj/cli/common.o
 
 $(BUILD)/tests/prog/%: $(BUILD)/obj/tests/e2e/prog/%.o $(SHLIB)

@@ -150,6 +150,21 @@ int methods_list_add(char **rules, const char *option, const char *list, const c
 	return list_add(rules, option, list, prefix ? prefix : "", FILES_DEPTH);
 }
 
+/* The JVM allows all but . ; [ / < > in a method's name, other languages do use blanks. */
+static void rule_text(FILE *out, const char *text)
+{
+	for (; *text; text++)
+		putc((unsigned char)*text <= ' ' || strchr(",#*?!:@/\177", *text) ? '?' : *text,
+		     out);
+}
+
+void methods_rule_not(FILE *out, const char *name, const char *descriptor)
+{
+	putc('!', out);
+	rule_text(out, name);
+	rule_text(out, descriptor);
+}
+
 /* Arguments ---------------------------------------------------------------------------------- */
 
 #define ARGUMENTS "--arguments"

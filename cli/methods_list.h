@@ -5,6 +5,8 @@
 #ifndef JIS_CLI_METHODS_LIST_H
 #define JIS_CLI_METHODS_LIST_H
 
+#include <stdio.h>
+
 /**
  * methods_list_add - appends LIST to the rules in *@rules (allocated, NULL at first): patterns,
  * presets (app, web, all, none) and @FILE, separated by commas; see docs/methods.md. @prefix is put
@@ -20,6 +22,13 @@ int methods_list_add(char **rules, const char *option, const char *list, const c
 int arguments_list_add(char **rules, const char *list);
 /* The same for --argument-strings N, the characters of texts that are told. */
 int argument_strings_add(char **rules, const char *value);
+
+/**
+ * methods_rule_not - writes the rule that leaves the method out, as lists are read again: what in
+ * its name would end the rule, or mean something in it, is a ? there. @name with its class, dotted;
+ * @descriptor may be "".
+ */
+void methods_rule_not(FILE *out, const char *name, const char *descriptor);
 
 /* Prints the traced methods of the trace in @directory; the exit status. */
 int methods_print(const char *directory);

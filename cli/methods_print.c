@@ -95,6 +95,7 @@ static void each_printed(FILE *out, const struct method_names *n, const struct s
 static void each_off(FILE *out, const struct method_names *n, const struct stream_cursor *c)
 {
 	const struct jis_ev_method_off *m = (const void *)c->payload;
+	const char *name, *descriptor;
 	uint32_t method;
 
 	if (c->stream_class != JIS_STREAM_DICT || c->id != JIS_EV_method_off ||
@@ -103,8 +104,11 @@ static void each_off(FILE *out, const struct method_names *n, const struct strea
 	method = method_names_method(n, c->trace, m->method);
 	if (!method)
 		return;
-	fputc('!', out);
-	print_name(out, n, c->trace, method);
+	name = method_names_def(n, c->trace, method);
+	if (!name)
+		return;
+	descriptor = method_names_descriptor(n, c->trace, method);
+	methods_rule_not(out, name, descriptor ? descriptor : "");
 	fprintf(out, " # %" PRIu64 " calls in %" PRIu64 " ms\n", (uint64_t)m->calls,
 		(uint64_t)m->window / 1000000);
 }

@@ -64,3 +64,12 @@ for name, calls in made.items():
 # those of one request were switched off at once
 assert len(gone) > 1 or max(seen[n] for n in hot) - min(seen[n] for n in hot) < 6000
 PY
+# Read again: without the three, one of which has a class among its parameters, and with all others.
+"${RECORD[@]}" --pool 64M --methods 'MethodsRates$*.*,!**.<init>,@r/methods.off' -o s -- "$JAVA" -cp "$CLASSES" MethodsRates 2 >out 2>err ||
+	{ cat err; fail "what it wrote down cannot be used: exit status $?"; }
+"$JIS" stats -q --csv s | python3 -c '
+import csv, re, sys
+seen = {re.sub(r"\(.*", "", r["method"])[-3:]: int(r["calls"]) for r in csv.DictReader(sys.stdin)}
+made = {w[1][-3:]: int(w[2]) for w in map(str.split, open("out")) if w and w[0] == "CALLS"}
+print(seen, made)
+assert seen == {n: made[n] for n in ("C.d", "B.e", "C.f", "C.g")}' || fail "it does not leave out what it says"

@@ -11,7 +11,7 @@ public final class MethodsRates {
 	}
 
 	static final class A {
-		static int a(int n) {
+		static int a(int n, String[] unused) {
 			return n * 31 + 1;
 		}
 
@@ -57,7 +57,7 @@ public final class MethodsRates {
 		int x = 1;
 		for (; System.nanoTime() < end; turns++) {
 			for (int i = 0; i < 6000; i++) {
-				x = A.a(B.b(A.c(x)));
+				x = A.a(B.b(A.c(x)), null);
 			}
 			for (int i = 0; i < 100; i++) {
 				x = C.d(x);
