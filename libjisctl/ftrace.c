@@ -334,7 +334,6 @@ static int ftrace_filter(struct backend *b, unsigned long request, const struct 
 
 static int recording_begin(struct backend *b)
 {
-	uint32_t i;
 	int err = 0;
 
 	if (b->recording || b->stopped)
@@ -347,8 +346,6 @@ static int recording_begin(struct backend *b)
 		err = record_events(b, true);
 	/* Events are switched on one after the other: some were told before all of them were. */
 	b->since = b->states_since = ft_now(b);
-	for (i = 0; i < b->nr_cpus; i++)
-		ft_source_gap(&b->sources[i], 0, b->since);
 	if (!err)
 		ft_dump_all(b, true);
 	return err;

@@ -54,15 +54,30 @@ bool ft_families_everywhere(uint32_t wanted)
 	return false;
 }
 
+/* They are switched on one after the other, so until now an end may have gone untold. */
+static int irq_enable(struct backend *b, bool on)
+{
+	int err = ft_events_enable(b, FT_IRQ_ENTRY, FT_SOFTIRQ_EXIT, on);
+
+	if (!err && ft_timers(&b->formats))
+		err = ft_events_enable(b, FT_HRTIMER_ENTRY, FT_TIMER_EXIT, on);
+	for (uint32_t i = 0; i < b->nr_cpus && on; i++)
+		ft_source_gap(&b->sources[i], 0, ft_now(b));
+	return err;
+}
+
 int ft_families_enable(struct backend *b, bool on)
 {
 	int err = 0;
 
-	for (unsigned int i = 0; i < NR_FAMILIES && !err; i++)
-		if (b->config.families & families[i].family)
+	for (unsigned int i = 0; i < NR_FAMILIES && !err; i++) {
+		if (!(b->config.families & families[i].family))
+			continue;
+		if (families[i].family == JIS_FAMILY_IRQ)
+			err = irq_enable(b, on);
+		else
 			err = ft_events_enable(b, families[i].first, families[i].last, on);
-	if (!err && b->config.families & JIS_FAMILY_IRQ && ft_timers(&b->formats))
-		err = ft_events_enable(b, FT_HRTIMER_ENTRY, FT_TIMER_EXIT, on);
+	}
 	return err;
 }
 
