@@ -4,10 +4,13 @@
  *
  *   jisblock block    blocks in one call after the other; prints "thread TID" and "call NR" of each
  *   jisblock spin MS  runs in user mode, two threads on one CPU; prints "thread TID" of each
- *   jisblock nest N   N wake-ups by a timer while another thread of the same CPU makes system
- * calls; prints "caller TID calls N" and "sleeper TID voluntary N" What counts lies between two
- * changes of the thread's name, to "begin" and to "end".
+ *   jisblock nest N   N wake-ups by a timer while another thread of the same CPU makes calls
+ *                     (dup3), each with two descriptors that have become another file's;
+ *                     prints "caller TID calls N" and "sleeper TID voluntary N"
+ *
+ * What counts lies between two changes of the thread's name, to "begin" and to "end".
  */
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -205,16 +208,25 @@ static void *timer_sleeper(void *unused)
 	return NULL;
 }
 
+/*
+ * The old descriptor has become another file's before the call, the new one does so by it: the
+ * probe at the call's entry has to tell the one, that at its exit the other.
+ */
 static int run_nest(int n)
 {
+	int files[] = {open("/dev/null", O_RDONLY), open("/dev/zero", O_RDONLY)};
+	int from = dup(0), to = dup(0);
 	unsigned long calls = 0;
 	pthread_t t;
 
+	if (files[0] < 0 || files[1] < 0 || from < 0 || to < 0)
+		die("descriptors");
 	wakeups = n;
 	pin();
 	pthread_create(&t, NULL, timer_sleeper, NULL);
 	for (; !stop; calls++)
-		syscall(SYS_getppid);
+		if (dup2(files[calls % 2], from) != from || syscall(SYS_dup3, from, to, 0) != to)
+			die("dup3");
 	pthread_join(t, NULL);
 	printf("caller %d calls %lu\n", (int)syscall(SYS_gettid), calls);
 	return 0;
