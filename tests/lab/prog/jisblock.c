@@ -4,6 +4,8 @@
  *
  *   jisblock block    blocks in one call after the other; prints "thread TID" and "call NR" of each
  *   jisblock spin MS  runs in user mode, two threads on one CPU; prints "thread TID" of each
+ *   jisblock within MS  long reads of /dev/zero beside one that spins on the same CPU; prints
+ *                     "thread TID preempted N" of the reader, as the kernel counted
  *   jisblock nest N   N wake-ups by a timer while another thread of the same CPU makes calls
  *                     (dup3), each with two descriptors that have become another file's;
  *                     prints "caller TID calls N" and "sleeper TID voluntary N"
@@ -177,6 +179,56 @@ static int run_spin(int ms)
 	return 0;
 }
 
+/* Running in a system call --------------------------------------------------------------------- */
+
+#define LONG (32ul << 20)
+
+static void *reads_long(void *unused)
+{
+	int zero = open("/dev/zero", O_RDONLY);
+	char *to = aligned_alloc(4096, LONG);
+	struct rusage before, after;
+
+	if (zero < 0 || !to)
+		die("/dev/zero");
+	memset(to, 1, LONG);
+	pin();
+	begin();
+	getrusage(RUSAGE_THREAD, &before);
+	while (!stop)
+		if (read(zero, to, LONG) != (ssize_t)LONG)
+			die("read");
+	getrusage(RUSAGE_THREAD, &after);
+	end();
+	printf("thread %d preempted %ld\n", (int)syscall(SYS_gettid),
+	       after.ru_nivcsw - before.ru_nivcsw);
+	free(to);
+	close(zero);
+	return NULL;
+}
+
+static void *spins(void *unused)
+{
+	pin();
+	while (!stop)
+		;
+	return NULL;
+}
+
+static int run_within(int ms)
+{
+	struct timespec t = {ms / 1000, ms % 1000 * 1000000l};
+	pthread_t reader, other;
+
+	pthread_create(&reader, NULL, reads_long, NULL);
+	pthread_create(&other, NULL, spins, NULL);
+	nanosleep(&t, NULL);
+	stop = true;
+	pthread_join(reader, NULL);
+	pthread_join(other, NULL);
+	return 0;
+}
+
 /* Interrupts that wake while probes run ---------------------------------------------------------
  */
 
@@ -241,6 +293,8 @@ int main(int argc, char **argv)
 		return run_block();
 	if (!strcmp(what, "spin"))
 		return run_spin(n);
+	if (!strcmp(what, "within"))
+		return run_within(n);
 	if (!strcmp(what, "nest"))
 		return run_nest(n);
 	return 2;
