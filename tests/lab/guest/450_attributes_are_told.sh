@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Policy, priority, nice value and affinity of a thread are told as it is born, and again after each change, in
-# order, none too many.
+# order, none too many: when it changes them itself, when another process does while it sleeps, and when a thread that
+# waits for its mutex lends it a priority.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -10,15 +11,30 @@
 . "$(dirname "$0")/1kmod.lib.sh"
 reason=$JIS_BUILD/tests/lab/jisreason
 
-# shellcheck disable=SC2016 # for that shell
-try_raw attributes -C bash -c 'exec "$0" attributes' "$reason"
-sed -n 's/^attributes //p' "$LAB_OUT/attributes" >"$LAB_TMP/said"
-tid=$(awk 'NR == 1 { print $1 }' "$LAB_TMP/said")
-awk "$awk_fields"'$3 == "thread_attributes" && v("tid") == tid {
-	print $4, $5, $6, $7, $8, $9 }' tid="$tid" <(sort -s -n -k2,2 "$records.attributes") |
-	sed 's/^tid=//' >"$LAB_TMP/told"
-diff "$LAB_TMP/said" "$LAB_TMP/told" || fail "what the thread said of itself (<) is not what was told (>)"
-ok "$(wc -l <"$LAB_TMP/told") changes, each told once"
+# told HOW CHANGES: so many are said, and told alike
+told()
+{
+	local n
+
+	# shellcheck disable=SC2016 # for that shell
+	try_raw "$1" -C bash -c 'exec "$0" "$1"' "$reason" "$1"
+	sed -n 's/^attributes //p' "$LAB_OUT/$1" | uniq >"$LAB_TMP/said"
+	tid=$(awk 'NR == 1 { print $1 }' "$LAB_TMP/said")
+	awk "$awk_fields"'$3 == "thread_attributes" && v("tid") == tid {
+		print $4, $5, $6, $7, $8, $9 }' tid="$tid" <(sort -s -n -k2,2 "$records.$1") |
+		sed 's/^tid=//' >"$LAB_TMP/told"
+	diff "$LAB_TMP/said" "$LAB_TMP/told" || fail "$1: what the thread said of itself (<) is not what was told (>)"
+	n=$(wc -l <"$LAB_TMP/told")
+	[ "$n" = "$2" ] || fail "$1: $n changes and not $2: $(cat "$LAB_OUT/$1")"
+	ok "$1: $n, each told once: $(cut -d' ' -f2- "$LAB_TMP/told" | paste -sd,)"
+}
+told attributes 7
+told attributed 9 # of 10: of what is as it was nothing is told
+for policy in 1 2 3 5 6; do
+	grep -q " policy=$policy " "$LAB_TMP/told" || fail "no policy $policy"
+done
+told boosted 3
+sed -n 2p "$LAB_TMP/told" | grep -q ' policy=0 prio=79 ' || fail "no lent priority: $(cat "$LAB_TMP/told")"
 
 # The other backend of truth: what /proc says of each thread of this shell now.
 start_raw dump -p $$

@@ -6,6 +6,8 @@
  *                             "end"; prints how often it waited
  *   jisreason attributes      changes nice value, policy, priority and affinity of its own, prints
  *                             each as "attributes TID policy prio nice nr_cpus cpus"
+ *   jisreason attributed      the same of a child, changed by its parent while it sleeps in a pipe
+ *   jisreason boosted         the same of a thread that lends its mutex's waiter's priority
  *   jisreason wakers N        three threads sleep N times each: "sleeper TID" in nanosleep, "timer
  *                             TID" in a timerfd, "reader TID" in a pipe that "writer TID CPU"
  *                             writes to, there; "receiver TID" N times more for what it sends it
@@ -32,6 +34,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -72,20 +75,32 @@ static int disk(const char *file, int n)
 	return 0;
 }
 
-/* As the kernel has them, from /proc. */
+/* A field of /proc/thread-self/stat behind the name, the state being the third. */
+static long stat_field(int field)
+{
+	char text[1024] = "", *p, *save = NULL;
+	FILE *f = fopen("/proc/thread-self/stat", "r");
+
+	if (!f || !fgets(text, sizeof(text), f) || !(p = strrchr(text, ')')))
+		die("stat");
+	fclose(f);
+	p = strtok_r(p + 1, " ", &save);
+	for (; p && field > 3; field--)
+		p = strtok_r(NULL, " ", &save);
+	return p ? atol(p) : -1;
+}
+
+/* As the kernel has them: the priority is the one it goes by, which may be lent. */
 static void say_attributes(void)
 {
-	int policy = sched_getscheduler(0), nice = getpriority(PRIO_PROCESS, 0);
-	struct sched_param param;
 	unsigned long mask = 0;
 	cpu_set_t set;
 
-	sched_getparam(0, &param);
 	sched_getaffinity(0, sizeof(set), &set);
 	for (int i = 0; i < 64; i++)
 		mask |= (unsigned long)CPU_ISSET(i, &set) << i;
-	printf("attributes %d policy=%d prio=%d nice=%d nr_cpus=%d cpus=0x%lx\n", gettid(), policy,
-	       policy == SCHED_FIFO ? 99 - param.sched_priority : 120 + nice, nice, CPU_COUNT(&set),
+	printf("attributes %d policy=%ld prio=%ld nice=%d nr_cpus=%d cpus=0x%lx\n", gettid(),
+	       stat_field(41), stat_field(18) + 100, getpriority(PRIO_PROCESS, 0), CPU_COUNT(&set),
 	       mask);
 	fflush(stdout);
 	usleep(2000); /* leaves its CPU and takes one */
@@ -108,6 +123,155 @@ static int attributes(void)
 	say_attributes();
 	pin(0);
 	say_attributes();
+	return 0;
+}
+
+/* Told each time it is woken; ends when the other end of @in is closed. */
+static void tell_woken(int in)
+{
+	char c;
+
+	say_attributes();
+	while (read(in, &c, 1) == 1)
+		say_attributes();
+	exit(0);
+}
+
+/* Is the thread asleep in call @nr? */
+static int asleep_in(pid_t tid, int nr)
+{
+	char path[64], text[256];
+	int got = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", tid);
+	f = fopen(path, "r");
+	if (f && fgets(text, sizeof(text), f) && text[0] >= '0' && text[0] <= '9')
+		got = atoi(text);
+	if (f)
+		fclose(f);
+	return got == nr;
+}
+
+static void set_policy(pid_t pid, int policy, int priority)
+{
+	struct sched_param param = {.sched_priority = priority};
+
+	if (sched_setscheduler(pid, policy, &param))
+		die("sched_setscheduler");
+}
+
+/* As in linux/sched/types.h, whose other names are glibc's too. */
+struct deadline {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period; /* ns */
+};
+
+/* Change number @i of process @pid. Returns 0 behind the last. */
+static int change(pid_t pid, int i)
+{
+	struct deadline deadline = {.size = sizeof(deadline),
+				    .policy = 6,
+				    .runtime = 20000000,
+				    .deadline = 100000000,
+				    .period = 100000000};
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(1, &set);
+	switch (i) {
+	case 0:
+		return !setpriority(PRIO_PROCESS, (id_t)pid, 7);
+	case 1:
+		set_policy(pid, SCHED_RR, 3);
+		return 1;
+	case 2: /* to the same, and there and back: nothing to tell */
+		set_policy(pid, SCHED_RR, 3);
+		set_policy(pid, SCHED_FIFO, 9);
+		set_policy(pid, SCHED_RR, 3);
+		return 1;
+	case 3: /* all CPUs are allowed still, as it has to be */
+		if (syscall(SYS_sched_setattr, pid, &deadline, 0))
+			die("sched_setattr");
+		return 1;
+	case 4:
+		set_policy(pid, SCHED_IDLE, 0);
+		return 1;
+	case 5:
+		return !sched_setaffinity(pid, sizeof(set), &set);
+	case 6: /* three at once */
+		set_policy(pid, SCHED_BATCH, 0);
+		CPU_SET(0, &set);
+		return !sched_setaffinity(pid, sizeof(set), &set) &&
+		       !setpriority(PRIO_PROCESS, (id_t)pid, -4);
+	case 7:
+		set_policy(pid, SCHED_FIFO, 50);
+		return 1;
+	case 8:
+		set_policy(pid, SCHED_OTHER, 0);
+		return 1;
+	}
+	return 0;
+}
+
+static int attributed(void)
+{
+	int fds[2], status;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC))
+		die("pipe");
+	pid = fork();
+	if (!pid) {
+		close(fds[1]);
+		tell_woken(fds[0]);
+	}
+	for (int i = 0;; i++) {
+		while (!asleep_in(pid, SYS_read))
+			usleep(1000);
+		if (!change(pid, i))
+			break;
+		if (write(fds[1], "", 1) != 1)
+			die("write");
+		usleep(1000);
+	}
+	close(fds[1]);
+	waitpid(pid, &status, 0);
+	return status != 0;
+}
+
+static pthread_mutex_t lent;
+
+static void *takes_lent(void *unused)
+{
+	set_policy(0, SCHED_FIFO, 20);
+	pthread_mutex_lock(&lent);
+	pthread_mutex_unlock(&lent);
+	return unused;
+}
+
+static int boosted(void)
+{
+	pthread_mutexattr_t attr;
+	pthread_t t;
+	long own;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(&lent, &attr);
+	say_attributes();
+	own = stat_field(18);
+	pthread_mutex_lock(&lent);
+	pthread_create(&t, NULL, takes_lent, NULL);
+	while (stat_field(18) == own)
+		usleep(1000);
+	say_attributes();
+	pthread_mutex_unlock(&lent);
+	say_attributes();
+	pthread_join(t, NULL);
 	return 0;
 }
 
@@ -383,6 +547,10 @@ int main(int argc, char **argv)
 		return disk(arg, cpu);
 	if (!strcmp(what, "attributes"))
 		return attributes();
+	if (!strcmp(what, "attributed"))
+		return attributed();
+	if (!strcmp(what, "boosted"))
+		return boosted();
 	if (!strcmp(what, "wakers"))
 		return wakers(n);
 	if (!strcmp(what, "spin"))
