@@ -24,18 +24,16 @@ waits=$(sort -s -n -k2,2 "$records.disk" | awk "$awk_fields"'
 ok "$waits waits for I/O in $n reads, as the kernel counted"
 
 dev=$((0x$(stat -c %t "$disk") << 20 | 0x$(stat -c %T "$disk")))
-major=$((dev >> 20))
-echo "device $disk $major"
 awk "$awk_fields"'
-$3 == "block_rq_issue" && v("tid") == tid && v("bytes") == 4096 && v("op") == 0 { issued[v("sector")]++; dev = v("dev") }
-$3 == "block_rq_complete" && v("bytes") == 4096 && v("error") == 0 { done[v("sector")]++ }
+$3 == "block_rq_issue" && v("tid") == tid && v("dev") == dev && v("bytes") == 4096 && v("op") == 0 { issued[v("sector")]++ }
+$3 == "block_rq_complete" && v("dev") == dev && v("bytes") == 4096 && v("error") == 0 { done[v("sector")]++ }
 END {
 	for (i = 0; i < n; i++)
 		if (!((i * 8) in issued) || !((i * 8) in done)) { print "sector " i * 8; bad++ }
-	print "dev " dev
 	exit bad > 0
-}' tid="$tid" n=$n "$records.disk" >"$LAB_TMP/sectors" || fail "a read without issue or completion: $(head -n 3 "$LAB_TMP/sectors")"
-ok "each of $n reads issued and completed, $(tail -n 1 "$LAB_TMP/sectors") ($dev)"
+}' tid="$tid" n=$n dev=$dev "$records.disk" >"$LAB_TMP/sectors" ||
+	fail "a read without issue or completion at $disk ($dev): $(head -n 3 "$LAB_TMP/sectors") $(grep -m 2 block_rq "$records.disk")"
+ok "each of $n reads issued to $disk ($dev) and completed there"
 
 try_raw sleeps "$reason" wakers 20
 ! awk "$awk_fields"'$3 == "sched_switch" && v("prev_state") == "0x201" { print; n++ } END { exit !n }' "$records.sleeps" ||
