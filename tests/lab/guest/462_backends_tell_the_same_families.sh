@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Both backends at once tell the same signals, interruptions, requests and sources of wakings of the same run.
+# Both backends at once tell the same signals, interruptions, requests, idle states and sources of wakings of the same
+# run; each interruption that begins ends.
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"
 load_module
@@ -13,7 +14,7 @@ bash -c 'read -r <gate; "$0" signals 30 >signals.out; dd if=data of=/dev/null bs
 	"$0" spin 1 0 >spin.out; "$0" wakers 100 >wakers.out' "$JIS_BUILD/tests/lab/jisreason" &
 pid=$!
 for b in kmod ftrace; do
-	"$JIS" record -o $b --backend $b --follow fork,exec --no-agent --events signal,irq,block --buffer 32M -p $pid 2>$b.err &
+	"$JIS" record -o $b --backend $b --follow fork,exec --no-agent --events signal,irq,block,power --buffer 32M -p $pid 2>$b.err &
 	declare "$b=$!"
 done
 recording() { grep -q 'recording into' kmod.err && grep -q 'recording into' ftrace.err; }
@@ -60,4 +61,43 @@ for name in sorted(set(a) | set(b)):
         bad += any(sources["context = %d, source = %d" % s] < 50 for s in ((0, 0), (4, 0), (1, 3)))
 sys.exit(bad > 0)
 PY
-ok "signals, interruptions, requests and sources of wakings are the same"
+python3 - <<'PY' || fail "idle states differ, or an interruption does not end"
+import json, re
+for b in ("kmod", "ftrace"):
+    n, open_irqs, known = 0, {}, set()
+    for l in open(b + ".dump"):
+        _, cpu, name, rest = l.split(None, 3)
+        if name in ("irq_entry", "irq_exit"):
+            f = re.search(r"tid = (\S+), kind = (\S+), vector = (\S+) ", rest + " ")
+            key = cpu, f.group(2)
+            if name == "irq_entry":
+                assert key not in open_irqs, "%s: %s within another of its kind" % (b, l)
+                open_irqs[key] = f.group(1, 3)
+            elif key in known: # the first may have begun before the recording
+                assert open_irqs.pop(key, None) == f.group(1, 3), "%s: %s ends, and did not begin" % (b, l)
+                n += 1
+            known.add(key)
+    print(b, n, "interruptions begin and end, open at the end:", open_irqs)
+    assert n > 10 and len(open_irqs) <= 2, open_irqs
+# Of the time that both have, by the clock they share; a state may be entered at its very begin or end.
+def idle(b):
+    m, all = json.load(open(b + "/manifest.json")), []
+    assert m["clock"] == 1, "not by the time stamp counter"
+    for l in open(b + ".dump"):
+        if f := re.search(r" cpu_idle \{ cpu = (\d+), state = (-?\w+)", l):
+            all.append((m["base"] + m["begin"] + float(l.split()[0]) * m["frequency"], f.groups()))
+    return all, m["frequency"]
+(a, frequency), (b, _) = idle("kmod"), idle("ftrace")
+since, to = max(a[0][0], b[0][0]), min(a[-1][0], b[-1][0])
+compared = 0
+for cpu in sorted({f[0] for _, f in a + b}):
+    x, y = [[r for r in all if r[1][0] == cpu and since <= r[0] <= to] for all in (a, b)]
+    while x and y and abs(x[0][0] - y[0][0]) > frequency / 1000: # of the first only one backend has it inside
+        (x if x[0][0] < y[0][0] else y).pop(0)
+    differ = sum(1 for p, q in zip(x, y) if p[1] != q[1] or abs(p[0] - q[0]) > frequency / 20)
+    print("cpu", cpu, "idle states", len(x), len(y), "differ", differ)
+    assert abs(len(x) - len(y)) <= 2 and differ <= len(x) // 50, (x[:3], y[:3], x[-3:], y[-3:])
+    compared += min(len(x), len(y))
+assert compared >= 20, compared
+PY
+ok "signals, interruptions, requests, idle states and sources of wakings are the same"
