@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Time stolen from a CPU and changes of frequency, which an emulated machine does not have: another module plays them,
-# the first in the kernel's own books. Each change is told, with what /proc/stat counts; the report has their sum.
+# the first in the kernel's own books. Each change is told, with what /proc/stat counts; the report has their sum, and of
+# each thread what was stolen while it had the CPU: of one that spins there all, of one on another CPU nothing.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -70,19 +71,48 @@ stop_raw unasked "$raw_pid"
 ! grep ' cpu_frequency ' "$records.unasked" || fail "a frequency nobody asked for"
 ok "${#frequencies[@]} frequencies"
 
-# The way of a user.
-# shellcheck disable=SC2016 # for that shell
-"$JIS" record -q -o "$LAB_TMP/trace" --backend kmod -- sh -c '"$0" irq 3600 1 & until [ -e "$1" ]; do sleep 0.1; done; kill $!' \
-	"$reason" "$LAB_TMP/enough" >"$LAB_OUT/record" 2>&1 &
+# The way of a user. One spins on CPU 1, from where it is stolen, one on CPU 0, with all else that is about.
+taskset -cp 0 $$ >/dev/null || fail "this shell cannot be pinned"
+# shellcheck disable=SC2016
+"$JIS" record -q -o "$LAB_TMP/trace" --backend kmod -- sh -c '"$0" spin 3600 1 & one=$!; "$0" spin 3600 0 &
+	until [ -e "$1" ]; do sleep 0.1; done; kill $one $!' "$reason" "$LAB_TMP/enough" >"$LAB_OUT/record" 2>&1 &
 recorder=$!
-wait_for 60 "the program, pinned" grep -q "^tid" "$LAB_OUT/record"
+both() { [ "$(grep -c '^tid' "$LAB_OUT/record")" = 2 ]; }
+wait_for 60 "the programs, pinned" both
+on_cpu() { awk '{ sub(/.*\)/, ""); print $37 }' "/proc/$1/stat"; }
+for pid in $(sed -n 's/^tid //p' "$LAB_OUT/record"); do
+	[ "$(on_cpu "$pid")" = 1 ] && robbed=$pid || spared=$pid
+done
+# switched PID N: makes it leave CPU 1 for another that is short
+switched() { taskset -c 1 true; has_switched "$1" "$2"; }
 for _ in 1 2 3 4 5; do
-	steal "$(sed -n 's/^tid //p' "$LAB_OUT/record")" 2000000
+	play steal "1 2000000"
+	wait_for 30 "switches of $robbed" switched "$robbed" $(($(switches "$robbed") + 1))
 done
 touch "$LAB_TMP/enough"
 wait $recorder || fail "jis record: $(cat "$LAB_OUT/record")"
 "$JIS" report -q --json "$LAB_TMP/trace" >"$LAB_OUT/report.json" || fail "jis report"
-told=$(sed -n 's/^  "stolen": *\([0-9]*\).*/\1/p' "$LAB_OUT/report.json")
-[ "$told" = 10000000 ] || fail "5 times 2 ms were stolen, the report has $told ns"
-ok "jis report has what was stolen"
+"$JIS" dump -q "$LAB_TMP/trace" >"$LAB_OUT/dump" || fail "jis dump"
+# Another may have had CPU 1 when the module looked: the trace has who.
+python3 - "$LAB_OUT/report.json" "$LAB_OUT/dump" "$robbed" "$spared" <<'PY' || fail "what was stolen of each thread"
+import json, re, sys
+report, robbed, spared = json.load(open(sys.argv[1])), int(sys.argv[3]), int(sys.argv[4])
+on, stood, stolen = {}, {}, {}
+for line in open(sys.argv[2]):
+    _, cpu, event, rest = line.split(None, 3)
+    f = {k: int(v, 0) for k, v in re.findall(r"(\w+) = (\d+|0x[0-9a-f]+)", rest)}
+    if event == "sched_switch":
+        on[cpu] = f["next_tid"]
+    elif event == "cpu_steal":
+        who = on.get(cpu)
+        stolen[who] = stolen.get(who, 0) + f["stolen"] - stood.get(cpu, f["stolen"])
+        stood[cpu] = f["stolen"]
+told = {t["tid"]: t for t in report["threads"]}
+print("in all", report["stolen"], "of who spins there", told[robbed]["stolen"], "elsewhere", told[spared]["stolen"], "by the trace", stolen)
+assert report["stolen"] == 10000000, "5 times 2 ms were stolen"
+assert told[robbed]["stolen"] == stolen.get(robbed, 0) >= 6000000
+assert told[spared]["stolen"] == 0 < told[spared]["states"]["running"]
+assert not [t for t in told if t != robbed and told[t]["stolen"] != stolen.get(t, 0)]
+PY
+ok "jis report has what was stolen, and of whom"
 rmmod jispretend || fail "it does not unload"
