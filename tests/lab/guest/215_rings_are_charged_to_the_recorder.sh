@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # The memory of rings is charged to the memory cgroup of the recorder: at its start, and when another CPU comes
-# online later, whoever switches that on.
+# online later, whoever switches that on. So are the tables of system calls, and pools.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -42,3 +42,27 @@ wait "$raw_pid" || fail "$(cat "$LAB_OUT/late")"
 given_back() { [ "$(mib jis-recorder)" -lt 32 ]; }
 wait_for 30 "the memory coming back" given_back
 ok "MiB of the recorder: $one with one CPU, $two with two; $other of who switched it on"
+
+# Tables of some 70 KiB in each of 60 sessions, and a pool; the kernel charges by some hundred KiB at a time.
+mkfifo "$LAB_TMP/next"
+exec 5<>"$LAB_TMP/next"
+in_cgroup jis-recorder "$JIS_BUILD/tests/lab/jisapi" hold 60 $((48 << 20)) <&5 >"$LAB_OUT/hold" 2>&1 &
+holder=$!
+has()
+{
+	kill -0 $holder 2>/dev/null || fail "it ended: $(cat "$LAB_OUT/hold")"
+	grep -qx "$1" "$LAB_OUT/hold"
+}
+kib() { echo $(($(cat $top/jis-recorder/memory.current) >> 10)); }
+for what in sessions calls pool; do
+	wait_for 100 "$what" has $what
+	declare "kib_$what=$(kib)"
+	echo >&5
+done
+wait $holder || fail "$(cat "$LAB_OUT/hold")"
+# shellcheck disable=SC2154 # declared above
+echo "KiB with 60 sessions $kib_sessions, with their calls $kib_calls, with a pool $kib_pool"
+[ $((kib_calls - kib_sessions)) -ge $((60 * 64 - 512)) ] || fail "sets of calls in 60 sessions: $((kib_calls - kib_sessions)) KiB"
+[ $((kib_pool - kib_calls)) -ge $((48 << 10)) ] || fail "a pool of 48 MiB: $((kib_pool - kib_calls)) KiB"
+wait_for 30 "the memory coming back" given_back
+ok "and sets of calls, and pools"

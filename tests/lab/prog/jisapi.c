@@ -2,6 +2,10 @@
 /*
  * jisapi: what /dev/jis promises and refuses, call by call. Prints what does not hold; status 0
  * when all does.
+ *
+ *   jisapi hold SESSIONS BYTES   instead: so many of the smallest sessions; a set of system calls
+ *                                in each; a pool of BYTES. Says "sessions", "calls" and "pool" when
+ *                                it has them, and goes on after a line of its input
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +18,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -610,8 +615,96 @@ static void test_packet_untold(void)
 	close(fd);
 }
 
-int main(void)
+static unsigned long long memory(void)
 {
+	struct sysinfo info;
+
+	sysinfo(&info);
+	return (unsigned long long)info.totalram * info.mem_unit;
+}
+
+/* A session with so large rings. Its descriptor, or how it was refused; adds what it took. */
+static int large(unsigned long long bytes, unsigned long long *taken)
+{
+	struct jis_setup setup = request();
+	int fd = device(), err;
+
+	setup.buffer_bytes = bytes;
+	err = call(fd, JIS_IOC_SETUP, &setup);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	*taken += status(fd).memory_bytes;
+	return fd;
+}
+
+/* All sessions together have half of the machine's memory, and what one gives back others get. */
+static void test_memory(void)
+{
+	unsigned long long each = memory() / 4 - (8u << 20), taken = 0, one;
+	int fds[4] = {-1, -1, -1, -1}, n;
+
+	for (n = 0; n < 4; n++) {
+		fds[n] = large(each, &taken);
+		if (fds[n] < 0)
+			break;
+	}
+	one = n ? taken / (unsigned int)n : 0;
+	EXPECT(2, n);
+	EXPECT(-ENOMEM, fds[2]);
+	EXPECT(1, one >= each - each / 100);
+	EXPECT(1, taken <= memory() / 2);
+	EXPECT(1, taken + one > memory() / 2);
+	EXPECT(0, SETUP_WITH(buffer_bytes, 1 << 20)); /* there is room for a small one */
+	close(fds[0]);
+	EXPECT(-ENOMEM, large(each + (64u << 20), &taken));
+	fds[0] = large(each, &taken);
+	EXPECT(1, fds[0] >= 0);
+	EXPECT(-ENOMEM, large(each, &taken));
+	close(fds[0]);
+	close(fds[1]);
+	fds[0] = large(2 * each, &taken); /* by one alone */
+	EXPECT(1, fds[0] >= 0);
+	close(fds[0]);
+}
+
+static void said(const char *what)
+{
+	printf("%s\n", what);
+	fflush(stdout);
+	if (getchar() == EOF)
+		exit(1);
+}
+
+static int hold(int n, unsigned long long bytes)
+{
+	struct jis_pool_create pool = {.size = sizeof(pool),
+				       .pid = (unsigned int)getpid(),
+				       .bytes = bytes};
+	int *fds = calloc((size_t)n, sizeof(*fds)), i;
+
+	for (i = 0; i < n; i++) {
+		struct jis_setup setup = request();
+
+		setup.packet_size = PAGE;
+		setup.buffer_bytes = 4ull * PAGE * (unsigned long)sysconf(_SC_NPROCESSORS_ONLN);
+		fds[i] = session(&setup);
+	}
+	said("sessions");
+	for (i = 0; i < n; i++)
+		EXPECT(0, set_call(fds[i], SYS_read, DESC(JIS_SHAPE_IO, 0, 2, NONE)));
+	said("calls");
+	EXPECT(0, target(fds[0], JIS_IOC_TARGET_ADD, getpid(), 0));
+	EXPECT(0, call(fds[0], JIS_IOC_POOL_CREATE, &pool));
+	said("pool");
+	return failures != 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 4 && !strcmp(argv[1], "hold"))
+		return hold(atoi(argv[2]), strtoull(argv[3], NULL, 0));
 	test_syscalls();
 	test_setup();
 	test_states();
@@ -622,6 +715,7 @@ int main(void)
 	test_packet_untold();
 	test_targets();
 	test_many_targets();
+	test_memory();
 	printf("%d failures\n", failures);
 	return failures != 0;
 }

@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -244,6 +245,42 @@ static int try_setup(struct jis_setup setup)
 		try_setup(with);                                                                   \
 	})
 
+static unsigned long long memory(void)
+{
+	struct sysinfo info;
+
+	sysinfo(&info);
+	return (unsigned long long)info.totalram * info.mem_unit;
+}
+
+/* Of the machine's memory members get a quarter, by many sessions or by one, where root gets half.
+ */
+static void member_memory(void)
+{
+	unsigned long long sixteenth = memory() / 16;
+	struct jis_setup setup;
+	int fds[5], n, err = 0;
+
+	EXPECT(-ENOMEM, SETUP_WITH(buffer_bytes, 5 * sixteenth));
+	for (n = 0; n < 5; n++) {
+		setup = request();
+		setup.buffer_bytes = sixteenth;
+		fds[n] = open(JIS_DEVICE, O_RDWR | O_CLOEXEC);
+		err = call(fds[n], JIS_IOC_SETUP, &setup);
+		if (err)
+			break;
+	}
+	EXPECT(3, n); /* of four times as much nothing would be left for notes */
+	EXPECT(-ENOMEM, err);
+	if (n != 3)
+		return;
+	close(fds[0]);
+	EXPECT(0, call(fds[3], JIS_IOC_SETUP, &setup));
+	EXPECT(-ENOMEM, SETUP_WITH(buffer_bytes, sixteenth));
+	for (n = 1; n < 4; n++)
+		close(fds[n]);
+}
+
 static void member(int passed, const struct jis_setup *unused)
 {
 	struct jis_setup setup = request();
@@ -274,6 +311,7 @@ static void member(int passed, const struct jis_setup *unused)
 	EXPECT(-EPERM, get(passed));
 	EXPECT(-EPERM, call(passed, JIS_IOC_START, NULL));
 	close(fd);
+	member_memory();
 }
 
 /* A session of another member, opened by that one and left to us. */
@@ -331,6 +369,7 @@ static int do_group(uid_t uid, gid_t gid, uid_t other)
 	EXPECT(0, call(passed, JIS_IOC_FLUSH, NULL));
 	EXPECT(-EPERM, target(passed, JIS_IOC_TARGET_ADD, JIS_TARGET_ALL, 0));
 	EXPECT(-EPERM, target(passed, JIS_IOC_TARGET_ADD, JIS_TARGET_PROCESS, getpid()));
+	EXPECT(0, SETUP_WITH(buffer_bytes, memory() / 16 * 5));
 	return failures != 0;
 }
 
