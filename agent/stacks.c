@@ -42,6 +42,8 @@ static __u32 generations[CLASS_MARKS];
 
 static __u64 budget_second, budget_used;
 static __u64 left_out;
+static __u64 not_timed; /* waits of virtual threads whose begin found no room: long or not, they
+			   have none */
 
 static struct map_entry since_entries[16384];
 static struct map since = MAP_INITIALIZER(since_entries);
@@ -340,8 +342,10 @@ static __u32 stack_take_from(JNIEnv *env, jlocation back)
 
 	if (!now || !budget_take(now))
 		return 0;
-	if ((*agent.jvmti)->GetStackTrace(agent.jvmti, NULL, 0, FRAMES_MAX, frames, &n))
+	if ((*agent.jvmti)->GetStackTrace(agent.jvmti, NULL, 0, FRAMES_MAX, frames, &n)) {
+		__atomic_fetch_add(&left_out, 1, __ATOMIC_RELAXED);
 		return 0;
+	}
 	if (n > 0 && frames[0].location >= back)
 		frames[0].location -= back;
 	return stack_intern(env, frames, n);
@@ -361,8 +365,8 @@ static void stack_write(JNIEnv *env, __u64 java_tid, __u64 began, jlocation back
 	    !jis_writer_on(&agent.writer, JIS_EV_wait_stack))
 		return;
 	record.stack = stack_take_from(env, back);
-	if (record.stack)
-		agent_write(JIS_EV_wait_stack, &record, sizeof(record));
+	agent_write(JIS_EV_wait_stack, &record,
+		    sizeof(record)); /* left out ones are counted, too */
 }
 
 void stack_after(JNIEnv *env, __u64 java_tid, __u64 began)
@@ -380,8 +384,8 @@ void stack_wait_begins(JNIEnv *env, __u64 java_tid, enum wait wait)
 		return;
 	if (peer && peer->java_tid == java_tid)
 		peer->since[wait] = now;
-	else
-		map_set(&since, java_tid * NR_WAITS + wait, now);
+	else if (map_set(&since, java_tid * NR_WAITS + wait, now))
+		__atomic_fetch_add(&not_timed, 1, __ATOMIC_RELAXED);
 }
 
 void stack_wait_ends(JNIEnv *env, __u64 java_tid, enum wait wait)
@@ -431,9 +435,15 @@ void stacks_forget(void)
 void stacks_disable(JNIEnv *env)
 {
 	__u64 n = __atomic_exchange_n(&left_out, 0, __ATOMIC_RELAXED);
+	__u64 untimed = __atomic_exchange_n(&not_timed, 0, __ATOMIC_RELAXED);
 
 	if (n)
 		recorder_note("%llu stacks of long waits were left out: more than %u a second, or "
 			      "too many different ones",
 			      (unsigned long long)n, STACKS_PER_SECOND);
+	if (untimed)
+		recorder_note("%llu waits of virtual threads have no stack, however long they "
+			      "were: too many waited "
+			      "at once",
+			      (unsigned long long)untimed);
 }

@@ -390,6 +390,7 @@ static struct json_object *counts_object(const struct model *model, const struct
 	put(o, "backward_steps", c->backward_steps);
 	put(o, "unknown_threads", c->unknown_threads);
 	put(o, "forgotten_tasks", c->forgotten_tasks);
+	put(o, "stacks_left_out", c->stacks_left_out);
 	put(o, "lost", c->lost);
 	for (int i = 0; i < MODEL_NR_CONFLICTS; i++) {
 		const char *name = model_conflict_name((enum model_conflict)i);

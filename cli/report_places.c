@@ -62,6 +62,10 @@ int report_print_places(const struct model *model, const struct report *r, uint3
 			printf("; pinned %.3f ms", (double)p->pinned / 1e6);
 		putchar('\n');
 	}
+	if (r->counts.stacks_left_out)
+		printf("%10" PRIu64
+		       " more waits were as long, and have no stack: too many a second\n",
+		       r->counts.stacks_left_out);
 	report_places_free(places, (uint32_t)n);
 	return print_starts(model, r, limit);
 }

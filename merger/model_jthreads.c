@@ -642,6 +642,7 @@ static void unpark_event(struct model *m, uint32_t process, const struct jis_ev_
 
 static void stack_event(struct model *m, struct jthread *j, uint32_t stack)
 {
+	m->counts.stacks_left_out += !stack;
 	if (j->waits)
 		j->waits->stack = stack;
 	else if (!(j->unseen & ((1u << NR_JWAITS) - 1)))
