@@ -33,7 +33,7 @@ END { print enter + 0, leave + 0, probes + 0, astray + 0, slept + 0, waking + 0,
 # A slow machine makes few of them at once.
 total=0
 for round in {1..20}; do
-	try_raw nest -S dup3 -b $((256 << 20)) "$block" nest 18000
+	try_raw nest -S dup3 -b $((256 << 20)) "$block" nest 8000
 	[ "$(lost_of nest)" = 0 ] || fail "records were lost: $(cat "$LAB_OUT/nest")"
 	read -r _ caller _ made < <(grep '^caller ' "$LAB_OUT/nest")
 	read -r _ sleeper _ voluntary < <(grep '^sleeper ' "$LAB_OUT/nest")

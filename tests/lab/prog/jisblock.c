@@ -238,7 +238,8 @@ static void *timer_sleeper(void *unused)
 {
 	struct sched_param first = {.sched_priority = 10};
 	int fd = timerfd_create(CLOCK_MONOTONIC, 0);
-	struct itimerspec soon = {.it_value = {0, 40000}};
+	/* Long enough that it sleeps by then, and the other thread has the CPU. */
+	struct itimerspec soon = {.it_value = {0, 150000}};
 	struct rusage before, after;
 	uint64_t expired;
 

@@ -14,7 +14,8 @@
  *   jisreason spin SECONDS CPU       busy there; prints its tid, and "switches" it was made to take
  *   jisreason hop N           moves N times between CPUs 0 and 1; prints what /proc counted
  *   jisreason ends            a process of 3 threads killed, one that calls exit(3) in a thread
- *   jisreason fault FILE      reads a byte of each page of a mapping of FILE, dropped from memory
+ *   jisreason fault FILE      reads a byte of each page of a mapping of FILE, dropped from memory;
+ *                             says where its own code is, "text FROM TO"
  *   jisreason signals N       N times SIGUSR1 to itself
  *   jisreason threads N       N threads at once, then none
  *   jisreason irq SECONDS CPU  busy there, in short sleeps
@@ -469,6 +470,8 @@ static int ends(void)
 	return 0;
 }
 
+extern const char __executable_start, etext; /* from the linker */
+
 static int fault(const char *file)
 {
 	int fd = open(file, O_RDONLY);
@@ -491,6 +494,7 @@ static int fault(const char *file)
 	printf("tid %d from %lu to %lu pages %lu major %ld waits %ld sum %lu\n", gettid(),
 	       (unsigned long)p, (unsigned long)p + (unsigned long)st.st_size, pages,
 	       after.ru_majflt - before.ru_majflt, after.ru_nvcsw - before.ru_nvcsw, sum);
+	printf("text %lu %lu\n", (unsigned long)&__executable_start, (unsigned long)&etext);
 	return 0;
 }
 
