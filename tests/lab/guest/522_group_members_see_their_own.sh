@@ -47,6 +47,83 @@ awk 'function v(name,   i) { for (i = 4; i <= NF; i++) if (index($i, name "=") =
 	END { exit bad || n < 10 }' "$LAB_TMP/mine" "$LAB_TMP/own/waits" >"$LAB_OUT/foreign" || fail "switches of others: $(head -n 3 "$LAB_OUT/foreign")"
 ok "no switch between others"
 
+# All calls and each family a member may have, while root signals its process: the sender is a number, and of descriptors
+# there is what the process itself can ask for.
+cat >"$LAB_TMP/own/work.py" <<-'PY'
+	import mmap, os, signal, socket, threading
+	got = 0
+	def on(*_):
+	    global got
+	    got += 1
+	signal.signal(signal.SIGUSR1, on)
+	gone = os.open("gone", os.O_RDWR | os.O_CREAT)
+	os.unlink("gone")
+	pair = socket.socketpair()
+	poller = os.eventfd(0)
+	mine = [gone, os.open("/etc/hostname", os.O_RDONLY), os.open(".", os.O_RDONLY), *os.pipe(),
+	        pair[0].fileno(), pair[1].fileno(), poller, 9]
+	memory = mmap.mmap(-1, 1 << 24)
+	print("waiting", os.getpid(), open("/proc/self/comm").read().strip(), flush=True)
+	print("cgroup", open("/proc/self/cgroup").read().split(":")[-1].strip())
+	while got < 100:
+	    for fd in mine:
+	        os.fstat(fd)
+	    os.write(gone, b"x")
+	    memory[got << 14] = 1
+	    signal.sigtimedwait([], 0.001)
+	signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1]) # whose handler ends before the process does
+	for fd in [0, 1, 2, *mine]:
+	    print("fd", fd, os.readlink(f"/proc/self/fd/{fd}").replace(" ", "_"))
+PY
+for families in 2 16 31; do # those of the whole machine
+	"${member[@]}" "$raw" -e $families true >"$LAB_OUT/families" 2>&1 && fail "families $families as a member"
+	grep -q 'Operation not permitted' "$LAB_OUT/families" || fail "families $families: $(cat "$LAB_OUT/families")"
+done
+install -d -m 700 "$LAB_TMP/roots" && echo secret >"$LAB_TMP/roots/inherited"
+cp "$(command -v bash)" "$LAB_TMP/roots/rootsecret"
+"${member[@]}" env -C "$LAB_TMP/own" python3 work.py 9<"$LAB_TMP/roots/inherited" </dev/null >"$LAB_OUT/work" 2>"$LAB_TMP/work.err" &
+work=$!
+wait_for 60 "the program" grep -q waiting "$LAB_OUT/work"
+"${member[@]}" "$raw" -e 13 -S all -b $((32 << 20)) -o "$LAB_TMP/own/signalled" -p $work >"$LAB_OUT/record.signalled" 2>&1 &
+recorder=$!
+wait_for 60 "the recording" grep -q '^recording' "$LAB_OUT/record.signalled"
+# shellcheck disable=SC2016
+"$LAB_TMP/roots/rootsecret" -c 'while kill -USR1 $1 2>/dev/null; do sleep 0.01; done' - $work &
+sender=$!
+wait $work || fail "the program ended with $?: $(cat "$LAB_TMP/work.err")"
+wait $sender
+sleep 0.5
+kill -INT $recorder
+wait $recorder || fail "recording what root signals: $(tail "$LAB_OUT/record.signalled")"
+python3 - "$LAB_TMP/own/signalled" "$LAB_OUT/work" $sender <<-'PY' >"$LAB_OUT/signalled" || fail "what root signals: $(cat "$LAB_OUT/signalled")"
+	import collections, sys
+	said = [l.split() for l in open(sys.argv[2])]
+	pid, comm = said[0][1:3]
+	links = {l[1]: l[2] for l in said if l[0] == "fd"}
+	own, = [l[1] for l in said if l[0] == "cgroup"]
+	count, bad, named = collections.Counter(), [], set()
+	for line in open(sys.argv[1], errors="replace"):
+	    _, _, event, *rest = line.split()
+	    v = dict(x.split("=", 1) for x in rest if "=" in x)
+	    count[event] += 1
+	    count["by root"] += event == "signal_generate" and v["sender_tid"] == sys.argv[3]
+	    if v.get("comm", "") not in ("", comm) or (v.get("comm") and v.get("pid", pid) != pid):
+	        bad.append(line)
+	    if event == "fd_file":
+	        named.add(v["fd"])
+	        if v["pid"] != pid or links.get(v["fd"]) != v["path"]:
+	            bad.append(line)
+	    # its own cgroup, and those it is in by that
+	    if event == "cgroup_name" and not (own + "/").startswith(v["path"].rstrip("/") + "/"):
+	        bad.append(line)
+	    if "secret" in line and v.get("fd") != "9":
+	        bad.append(line)
+	few = [e for e in ("fd_file", "syscall_exit", "signal_deliver", "irq_entry", "by root") if count[e] < 5]
+	print(bad[:5], few, sorted(named), links, dict(count))
+	sys.exit(bool(bad or few) or "9" not in named or len(named) < 9)
+PY
+ok "its own, with all calls and families, while root signals it"
+
 # shellcheck disable=SC2016
 sessions=$("${member[@]}" bash -c 'n=0; while [ $n -lt 40 ] && exec {f}<>/dev/jis; do n=$((n + 1)); done 2>/dev/null; echo $n')
 [ "$sessions" = 16 ] || fail "a member has $sessions sessions at once"
