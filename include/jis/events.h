@@ -2,8 +2,8 @@
 /*
  * The table of all events: the only place that says which events exist and what is in them.
  *
- * Writers (module, agent, recorder), the reader, the CTF metadata, `jis dump`, the event page of
- * the docs and the exporters are made from the X-macro tables below. A new event is one row here,
+ * Writers (module, agent, recorder), the reader, the CTF metadata, `jis dump`, the event page of the
+ * docs and the exporters are made from the X-macro tables below. A new event is one row here,
  * its field list, and its handler. No logic lives in this file.
  *
  * A stream class has its own id space. Ids 1..30 fit the compact header; id 0 means "no record" and
@@ -29,9 +29,8 @@
 enum jis_stream_class {
 	JIS_STREAM_KERNEL = 0,	 /* one stream a CPU; directory kernel/ */
 	JIS_STREAM_RECORDER = 1, /* what the recorder itself notes; directory kernel/ */
-	JIS_STREAM_USER = 2, /* one stream a slot of a process's pool; directory jvm-PID-START/ */
-	JIS_STREAM_DICT =
-		3, /* names, one stream a process, never lossy; directory jvm-PID-START/ */
+	JIS_STREAM_USER = 2,	 /* one stream a slot of a process's pool; directory jvm-PID-START/ */
+	JIS_STREAM_DICT = 3,	 /* names, one stream a process, never lossy; directory jvm-PID-START/ */
 	JIS_NR_STREAM_CLASSES = 4
 };
 
@@ -55,9 +54,8 @@ enum jis_stream_class {
  * words of the memory of a registered thread (struct jis_thread_words), as its process left them
  * there: never to be trusted; 0 unknown. All four are of targets only. The CPU is the packet's. */
 #define JIS_FIELDS_sched_switch(F, S)                                                              \
-	F(u32, prev_tid)                                                                           \
-	F(u32, next_tid) F(x32, prev_state) F(s32, prev_syscall) F(u32, prev_cgroup)               \
-		F(u32, prev_vm_state) F(u32, prev_os_state)
+	F(u32, prev_tid) F(u32, next_tid) F(x32, prev_state) F(s32, prev_syscall)                  \
+	F(u32, prev_cgroup) F(u32, prev_vm_state) F(u32, prev_os_state)
 /* tid is about to be woken by the running context. context: enum jis_waker_context; waker_tid is
  * the interrupted task when it is not JIS_WAKER_TASK. source: with HARDIRQ the interrupt's number,
  * with SOFTIRQ the vector's, JIS_SOURCE_UNKNOWN where not known; else 0. */
@@ -96,12 +94,12 @@ enum jis_stream_class {
  * enter, its kind chosen by the session for each call (struct jis_syscall_desc), and syscall_exit.
  * What the arguments point to is read as the thread could read it, without sleeping: unreadable is
  * 0, -1 or "" as below. A call that was under way when recording began has an exit only, as has the
- * one a new thread comes from; exit, exit_group and rt_sigreturn have an entry only; on x86 the
- * exit of a successful execve or execveat is that of execve, as the new program's ABI numbers it.
+ * one a new thread comes from; exit, exit_group and rt_sigreturn have an entry only; on x86 the exit
+ * of a successful execve or execveat is that of execve, as the new program's ABI numbers it.
  */
 #define JIS_FIELDS_syscall_enter(F, S) F(u32, tid) F(s32, nr)
-/* fd: -1 none. size: bytes, or vectors where the call takes vectors; of epoll_ctl the descriptor,
- * of socket the type, and above 32 bits EPOLL_CTL_* or AF_*; of fcntl the command, of flock the
+/* fd: -1 none. size: bytes, or vectors where the call takes vectors; of epoll_ctl the descriptor, of
+ * socket the type, and above 32 bits EPOLL_CTL_* or AF_*; of fcntl the command, of flock the
  * operation, of ipc and socketcall which call is meant; 0 none. */
 #define JIS_FIELDS_syscall_io(F, S) F(u32, tid) F(s32, nr) F(s32, fd) F(u64, size)
 /* op and value as given; timeout: ns, -1 none; absolute where op says so. Of futex_wait and
@@ -121,8 +119,8 @@ enum jis_stream_class {
 #define JIS_FIELDS_syscall_memory(F, S) F(u32, tid) F(s32, nr) F(x64, address) F(u64, size)
 /* dirfd: -1 none; path: as the thread gives it. */
 #define JIS_FIELDS_syscall_path(F, S) F(u32, tid) F(s32, nr) F(s32, dirfd) F(x32, flags) S(path)
-/* result: as the call gives it, -errno for an error; -512 to -516 where a signal interrupted it:
- * the thread then gets EINTR, or the call begins again. */
+/* result: as the call gives it, -errno for an error; -512 to -516 where a signal interrupted it: the
+ * thread then gets EINTR, or the call begins again. */
 #define JIS_FIELDS_syscall_exit(F, S) F(u32, tid) F(s32, nr) F(s64, result)
 
 /* Interrupt handlers and softirqs on this CPU, tid being interrupted (0: idle).
@@ -138,8 +136,7 @@ enum jis_stream_class {
  * syscall_address. No peer: zeros. */
 #define JIS_FIELDS_fd_socket(F, S)                                                                 \
 	F(u32, pid)                                                                                \
-	F(s32, fd)                                                                                 \
-	F(u64, age) F(u32, family) F(u32, type) F(u32, local_port) F(u32, peer_port)               \
+	F(s32, fd) F(u64, age) F(u32, family) F(u32, type) F(u32, local_port) F(u32, peer_port)    \
 		F(x64, local0) F(x64, local1) F(x64, peer0) F(x64, peer1)
 /* How a target may be scheduled: told first with its state dump, birth or first sight, then after
  * each change, at the latest when it next leaves or takes a CPU. policy: SCHED_*; prio: the
@@ -218,9 +215,8 @@ enum jis_stream_class {
 /* One reading of all clocks at one instant: raw ticks of the session clock's TSC (0 where there is
  * none) and ns of the others. uncertainty: ticks between the two TSC reads around the others. */
 #define JIS_FIELDS_clock_sync(F, S)                                                                \
-	F(u64, tsc)                                                                                \
-	F(u64, monotonic_raw) F(u64, monotonic) F(u64, boottime) F(u64, realtime)                  \
-		F(u32, uncertainty)
+	F(u64, tsc) F(u64, monotonic_raw) F(u64, monotonic) F(u64, boottime) F(u64, realtime)      \
+	F(u32, uncertainty)
 /* mark: enum jis_session_mark. */
 #define JIS_FIELDS_session_mark(F, S) F(u32, mark)
 /* A process became a target (flags: JIS_TARGET_*) or ceased to be one. */
@@ -250,10 +246,10 @@ enum jis_stream_class {
 
 /*
  * Why a Java thread waits. java_tid is Thread.getId() of the thread itself, virtual or not; 0 not
- * known. class_name, hash: the object's class (a string_def id of its binary name) and identity
- * hash; two objects may share a hash; both 0: none or not known. owner_tid, owner_java_tid: who
- * held the object when the wait began, a snapshot that may be late: kernel thread and Java thread
- * as far as known, else 0. timeout: ns, -1 none.
+ * known. class_name, hash: the object's class (a string_def id of its binary name) and identity hash;
+ * two objects may share a hash; both 0: none or not known. owner_tid, owner_java_tid: who held the
+ * object when the wait began, a snapshot that may be late: kernel thread and Java thread as far as
+ * known, else 0. timeout: ns, -1 none.
  *
  * JVMTI's contended enter: only enters that have to wait. */
 #define JIS_FIELDS_monitor_contended_enter(F, S)                                                   \
@@ -262,8 +258,7 @@ enum jis_stream_class {
 #define JIS_FIELDS_monitor_contended_entered(F, S) F(u64, java_tid) F(u32, class_name) F(x32, hash)
 /* Object.wait(). Before it returns the thread may have to enter the monitor again: the contended
  * enter of that is not told by JVMTI, so the wait lasts until monitor_waited. */
-#define JIS_FIELDS_monitor_wait(F, S)                                                              \
-	F(u64, java_tid) F(u32, class_name) F(x32, hash) F(s64, timeout)
+#define JIS_FIELDS_monitor_wait(F, S) F(u64, java_tid) F(u32, class_name) F(x32, hash) F(s64, timeout)
 #define JIS_FIELDS_monitor_waited(F, S)                                                            \
 	F(u64, java_tid) F(u32, class_name) F(x32, hash) F(u32, timed_out)
 /* LockSupport.park and its kin; the object is the blocker. A park may return at once. */
@@ -281,8 +276,8 @@ enum jis_stream_class {
 /* Virtual thread java_tid is on this carrier from now on, or leaves it. */
 #define JIS_FIELDS_vthread_mount(F, S) F(u64, java_tid)
 #define JIS_FIELDS_vthread_unmount(F, S) F(u64, java_tid)
-/* A task is given to a pool, and run by it. class_name, hash: of the task; pool_class, pool_hash:
- * of the executor; queued: tasks that wait in its queue, -1 not known. */
+/* A task is given to a pool, and run by it. class_name, hash: of the task; pool_class, pool_hash: of the
+ * executor; queued: tasks that wait in its queue, -1 not known. */
 #define JIS_FIELDS_task_submit(F, S)                                                               \
 	F(u64, java_tid)                                                                           \
 	F(u32, class_name) F(x32, hash) F(u32, pool_class) F(x32, pool_hash) F(s32, queued)
@@ -296,8 +291,7 @@ enum jis_stream_class {
 /* java_tid is a worker of this pool until it ends: outside of tasks it waits for one. Told once. */
 #define JIS_FIELDS_pool_worker(F, S) F(u64, java_tid) F(u32, pool_class) F(x32, pool_hash)
 /* An object is put into a queue, and taken out of it, by java_tid; class_name, hash: of the object;
- * queue_class, queue_hash: of the queue. In before out: both are told inside of the queue's lock.
- */
+ * queue_class, queue_hash: of the queue. In before out: both are told inside of the queue's lock. */
 #define JIS_FIELDS_queue_put(F, S)                                                                 \
 	F(u64, java_tid) F(u32, class_name) F(x32, hash) F(u32, queue_class) F(x32, queue_hash)
 #define JIS_FIELDS_queue_take(F, S)                                                                \
@@ -332,28 +326,26 @@ enum jis_stream_class {
 
 /*
  * Remote method invocation (JRMP), each call at both of its ends. java_tid as above. connection: an
- * rmi_connection's id; call: counts the calls of this connection at this end from 1 on, in the
- * order in which they are on the wire. object, space_*: the ObjID that is called, its number and
- * the UID of the JVM that made it (all 0: a well-known one, JIS_RMI_*). uid_*: the UID that the
- * server makes for the call and the client reads with its answer: the same at both ends, and of no
- * other call; all 0 where there is none. method: a method_def id, 0 not known.
+ * rmi_connection's id; call: counts the calls of this connection at this end from 1 on, in the order
+ * in which they are on the wire. object, space_*: the ObjID that is called, its number and the UID of
+ * the JVM that made it (all 0: a well-known one, JIS_RMI_*). uid_*: the UID that the server makes for
+ * the call and the client reads with its answer: the same at both ends, and of no other call; all 0
+ * where there is none. method: a method_def id, 0 not known.
  *
  * Client: a call through a stub begins, before there is a connection for it. */
 #define JIS_FIELDS_rmi_invoke(F, S) F(u64, java_tid) F(u32, method)
-/* It has got a connection; what it passes is written from now on. operation: -1, or the number of
- * the method in an old stub; hash: of the method, or of that stub. */
+/* It has got a connection; what it passes is written from now on. operation: -1, or the number of the
+ * method in an old stub; hash: of the method, or of that stub. */
 #define JIS_FIELDS_rmi_call(F, S)                                                                  \
 	F(u64, java_tid)                                                                           \
-	F(u32, connection)                                                                         \
-	F(u32, call) F(s32, operation) F(x64, hash) F(s64, object) F(s32, space_unique)            \
-		F(s64, space_time) F(s32, space_count)
+	F(u32, connection) F(u32, call) F(s32, operation) F(x64, hash) F(s64, object)              \
+		F(s32, space_unique) F(s64, space_time) F(s32, space_count)
 /* All is written, and is sent now. remote_call: identity hash of the object that the call is. */
 #define JIS_FIELDS_rmi_send(F, S)                                                                  \
 	F(u64, java_tid) F(u32, connection) F(u32, call) F(x32, remote_call)
 /* The first byte of the answer is there. */
 #define JIS_FIELDS_rmi_reply(F, S) F(u64, java_tid) F(u32, connection) F(u32, call)
-/* The answer is read; the connection may serve another call already. result: enum jis_rmi_result.
- */
+/* The answer is read; the connection may serve another call already. result: enum jis_rmi_result. */
 #define JIS_FIELDS_rmi_return(F, S)                                                                \
 	F(u64, java_tid)                                                                           \
 	F(x32, remote_call) F(u32, result) F(s32, uid_unique) F(s64, uid_time) F(s32, uid_count)
@@ -363,8 +355,7 @@ enum jis_stream_class {
  * method, a string_def id. */
 #define JIS_FIELDS_rmi_dispatch(F, S)                                                              \
 	F(u64, java_tid)                                                                           \
-	F(u32, method)                                                                             \
-	F(u32, operation) F(s64, object) F(s32, space_unique) F(s64, space_time)                   \
+	F(u32, method) F(u32, operation) F(s64, object) F(s32, space_unique) F(s64, space_time)    \
 		F(s32, space_count)
 /* The method is over. result: enum jis_rmi_result. */
 #define JIS_FIELDS_rmi_result(F, S) F(u64, java_tid) F(u32, result)
@@ -384,9 +375,9 @@ enum jis_stream_class {
 #define JIS_FIELDS_method_probe(F, S) F(u32, way) F(u64, pair)
 
 /* A value of the call that the thread's next method_enter of this method begins; one record for
- * each that was asked for. argument: from 0 on, JIS_VALUE_RECEIVER; kind: enum jis_value_kind,
- * which says what class_name (a string_def id), length and value are; text: of a string, as much as
- * was asked for, "" else. */
+ * each that was asked for. argument: from 0 on, JIS_VALUE_RECEIVER; kind: enum jis_value_kind, which
+ * says what class_name (a string_def id), length and value are; text: of a string, as much as was
+ * asked for, "" else. */
 #define JIS_FIELDS_method_value(F, S)                                                              \
 	F(u32, method)                                                                             \
 	F(s32, argument) F(u32, kind) F(u32, class_name) F(u32, length) F(x64, value) S(text)
@@ -465,21 +456,20 @@ enum jis_stream_class {
 
 /* A method: name, descriptor and source file are string_def ids; the text is its class's binary
  * name. Redefined classes' methods get new ids. */
-#define JIS_FIELDS_method_def(F, S)                                                                \
-	F(u32, id) F(u32, name) F(u32, descriptor) F(u32, file) S(class_name)
+#define JIS_FIELDS_method_def(F, S) F(u32, id) F(u32, name) F(u32, descriptor) F(u32, file) S(class_name)
 /* A frame of a stack, below which caller (another stack_def id, 0: none, or not taken) lies. line:
  * -1 not known, -2 a native method. */
 #define JIS_FIELDS_stack_def(F, S) F(u32, id) F(u32, caller) F(u32, method) F(s32, line)
 
-/* A method whose calls are recorded, under number id; told before its first call, and again where
- * its flags have become others: those hold from then on. The number stays the same while the
- * recording lasts, however often its class is redefined. method: its method_def; loader: the name
- * of its class's loader, a string_def id, 0: the boot loader; flags: JIS_METHOD_*; code_bytes: its
- * bytecode; lines: the first and last it has, -1 not known. */
+/* A method whose calls are recorded, under number id; told before its first call, and again where its
+ * flags have become others: those hold from then on. The number stays
+ * the same while the recording lasts, however often its class is redefined. method: its method_def;
+ * loader: the name of its class's loader, a string_def id, 0: the boot loader; flags:
+ * JIS_METHOD_*; code_bytes: its bytecode; lines: the first and last it has, -1 not known. */
 #define JIS_FIELDS_traced_method(F, S)                                                             \
 	F(u32, id)                                                                                 \
-	F(u32, method)                                                                             \
-	F(u32, loader) F(x32, flags) F(u32, code_bytes) F(s32, first_line) F(s32, last_line)
+	F(u32, method) F(u32, loader) F(x32, flags) F(u32, code_bytes) F(s32, first_line)          \
+		F(s32, last_line)
 /* A chosen method that is left as it is: its calls are not recorded. method: its method_def; why: a
  * string_def id. */
 #define JIS_FIELDS_method_refused(F, S) F(u32, method) F(u32, why)
@@ -494,19 +484,18 @@ enum jis_stream_class {
  * calls: those of it in window ns that made the guard do so, else 0. */
 #define JIS_FIELDS_method_off(F, S) F(u32, method) F(u32, asked) F(u64, calls) F(u64, window)
 
-/* java_tid, on kernel thread tid, has waited until now for another thread to initialise a class:
- * the same wait as a monitor_waited of the class's lock, an int[], that follows. */
+/* java_tid, on kernel thread tid, has waited until now for another thread to initialise a class: the
+ * same wait as a monitor_waited of the class's lock, an int[], that follows. */
 #define JIS_FIELDS_class_waited(F, S) F(u64, java_tid) F(u32, tid) F(u32, class_name)
 
-/* A connection that calls use. server: this JVM serves the calls. family: AF_*, 0 where the
- * socket's addresses are not to be had; *0, *1: the address's bytes as they lie in memory, zeros
- * behind them. socket: the name of its socket's class, a string_def id; endpoint: the other end as
- * the JVM knows it, "host:port". */
+/* A connection that calls use. server: this JVM serves the calls. family: AF_*, 0 where the socket's
+ * addresses are not to be had; *0, *1: the address's bytes as they lie in memory, zeros behind them.
+ * socket: the name of its socket's class, a string_def id; endpoint: the other end as the JVM knows
+ * it, "host:port". */
 #define JIS_FIELDS_rmi_connection(F, S)                                                            \
 	F(u32, id)                                                                                 \
-	F(u32, server)                                                                             \
-	F(u32, family) F(u32, local_port) F(x64, local0) F(x64, local1) F(u32, peer_port)          \
-		F(x64, peer0) F(x64, peer1) F(u32, socket) S(endpoint)
+	F(u32, server) F(u32, family) F(u32, local_port) F(x64, local0) F(x64, local1)             \
+		F(u32, peer_port) F(x64, peer0) F(x64, peer1) F(u32, socket) S(endpoint)
 
 #define JIS_EVENTS_DICT(X)                                                                         \
 	X(1, string_def)                                                                           \
@@ -630,8 +619,8 @@ enum jis_value_kind {
 	JIS_VALUE_NULL = 9,
 	JIS_VALUE_OBJECT = 10, /* value: its identity hash */
 	JIS_VALUE_ARRAY = 11,  /* the same, and its length */
-	/* length: in UTF-16 units; value: SipHash-2-4 of the first 65536 of them, of which the key
-	 * is the agent's secret: one tells equal ones of a recording and a JVM, and no more. */
+	/* length: in UTF-16 units; value: SipHash-2-4 of the first 65536 of them, of which the key is
+	 * the agent's secret: one tells equal ones of a recording and a JVM, and no more. */
 	JIS_VALUE_STRING = 12,
 };
 
@@ -649,8 +638,7 @@ enum jis_fd_type {
 	JIS_FD_CHARACTER_DEVICE = 3,
 	JIS_FD_BLOCK_DEVICE = 4,
 	JIS_FD_PIPE = 5,   /* or a named one */
-	JIS_FD_SOCKET = 6, /* not of the internet: netlink...; a unix one by its addresses,
-			      "unix:OWN -> PEER" */
+	JIS_FD_SOCKET = 6, /* not of the internet: netlink...; a unix one by its addresses, "unix:OWN -> PEER" */
 	JIS_FD_EVENTFD = 7,
 	JIS_FD_EPOLL = 8,
 	JIS_FD_TIMERFD = 9,
