@@ -62,7 +62,8 @@ static void unix_names_of(const struct sock *sk, struct unix_names *names)
 	names->own = smp_load_acquire(&unix_sk(sk)->addr);
 	if (sk->sk_type != SOCK_STREAM && sk->sk_type != SOCK_SEQPACKET)
 		return;
-	peer = READ_ONCE(unix_sk(sk)->peer);
+	/* Stored once, plainly, when it is all there; the kernel's own senders read it like this. */
+	peer = data_race(READ_ONCE(unix_sk(sk)->peer));
 	if (peer)
 		names->peer = smp_load_acquire(&unix_sk(peer)->addr);
 }
