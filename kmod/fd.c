@@ -43,9 +43,9 @@ static const struct sock *sock_of(const struct file *file)
 }
 
 /*
- * The addresses of a unix socket: its own and that of whom it is connected to. They are given once and stay as
- * long as the sockets, and a stream keeps the one that it is connected to as long as itself, so no lock is needed.
- * Datagrams' may be connected anew meanwhile: theirs is not looked at.
+ * The addresses of a unix socket: its own and that of whom it is connected to. They are given once
+ * and stay as long as the sockets, and a stream keeps the one that it is connected to as long as
+ * itself, so no lock is needed. Datagrams' may be connected anew meanwhile: theirs is not looked at.
  */
 struct unix_names {
 	const struct unix_address *own, *peer;
@@ -58,14 +58,16 @@ static void unix_names_of(const struct sock *sk, struct unix_names *names)
 	memset(names, 0, sizeof(*names));
 	if (!sk || sk->sk_family != AF_UNIX)
 		return;
-	/* Pair with the releases of the kernel's unix_bind() and unix_stream_connect(). */
+	/* Pairs with the releases of the kernel's binding and unix_stream_connect(). */
 	names->own = smp_load_acquire(&unix_sk(sk)->addr);
 	if (sk->sk_type != SOCK_STREAM && sk->sk_type != SOCK_SEQPACKET)
 		return;
 	/* Stored once, plainly, when it is all there; the kernel's own senders read it like this. */
 	peer = data_race(READ_ONCE(unix_sk(sk)->peer));
-	if (peer)
-		names->peer = smp_load_acquire(&unix_sk(peer)->addr);
+	if (!peer)
+		return;
+	/* Pairs with the same. */
+	names->peer = smp_load_acquire(&unix_sk(peer)->addr);
 }
 
 /*
@@ -128,7 +130,10 @@ static u32 file_type(const struct file *file, const char *path)
 	return JIS_FD_UNKNOWN;
 }
 
-/* As /proc/net/unix shows it: what begins with a zero byte is in no file system, and each is shown as @. */
+/*
+ * As /proc/net/unix shows it: what begins with a zero byte is in no file system, and each such byte
+ * is shown as @.
+ */
 static size_t unix_name_write(char *to, const struct unix_address *address)
 {
 	int i, n = address->len - (int)offsetof(struct sockaddr_un, sun_path);
@@ -143,7 +148,10 @@ static size_t unix_name_write(char *to, const struct unix_address *address)
 	return n;
 }
 
-/* Which unix socket: its own name, who it is connected to, or both; where neither has a name, the inode's number. */
+/*
+ * Which unix socket: its own name, who it is connected to, or both; where neither has a name, the
+ * inode's number.
+ */
 static int socket_name(const struct file *file, char *buffer)
 {
 	unsigned long ino = file_inode(file)->i_ino;

@@ -15,11 +15,6 @@ kind=$1 root=$TESTDIR/root
 shift
 mkdir -p "$root"
 mount -t tmpfs -o mode=755 none "$root"
-for d in usr lib lib64 bin etc "${BUILD#/}"; do
-	[ -d "/$d" ] || continue
-	mkdir -p "$root/$d"
-	mount --rbind "/$d" "$root/$d"
-done
 mkdir -p "$root"/{proc,dev,run,old,var/tmp,elsewhere}
 chmod 1777 "$root/var/tmp" "$root/elsewhere"
 if [ "$kind" = link ]; then
@@ -28,6 +23,13 @@ else
 	mkdir -m 1777 "$root/tmp"
 	[ "$kind" != noexec ] || mount -t tmpfs -o noexec,mode=1777 none "$root/tmp"
 fi
+for d in usr lib lib64 bin etc "${BUILD#/}"; do
+	[ -d "/$d" ] || continue
+	at=$root/$d
+	[ "$kind" != link ] || [[ $d != tmp/* ]] || at=$root/elsewhere/${d#tmp/}
+	mkdir -p "$at"
+	mount --rbind "/$d" "$at"
+done
 mount --rbind /dev "$root/dev"
 mount -t proc proc "$root/proc"
 cd "$root"
