@@ -45,7 +45,7 @@ static const struct sock *sock_of(const struct file *file)
 /*
  * The addresses of a unix socket: its own and that of whom it is connected to. They are given once
  * and stay as long as the sockets, and a stream keeps the one that it is connected to as long as
- * itself, so no lock is needed. Datagrams' may be connected anew meanwhile: theirs is not looked at.
+ * itself, so no lock is needed. Datagrams' may be connected anew meanwhile: theirs is left alone.
  */
 struct unix_names {
 	const struct unix_address *own, *peer;
@@ -62,7 +62,7 @@ static void unix_names_of(const struct sock *sk, struct unix_names *names)
 	names->own = smp_load_acquire(&unix_sk(sk)->addr);
 	if (sk->sk_type != SOCK_STREAM && sk->sk_type != SOCK_SEQPACKET)
 		return;
-	/* Stored once, plainly, when it is all there; the kernel's own senders read it like this. */
+	/* Stored once, plainly, when all of it is there; the kernel's own senders read it so. */
 	peer = data_race(READ_ONCE(unix_sk(sk)->peer));
 	if (!peer)
 		return;
