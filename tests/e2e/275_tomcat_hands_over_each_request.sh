@@ -174,4 +174,4 @@ PY
 # The same of its workers for requests alone, added up once more from the states of the Paraver trace.
 least=0
 [ "$BACKEND" != kmod ] || least=99
-python3 "$CHECKERS/inside.py" "$TESTDIR/tomcat" "http-nio-127.0.0.1-$port-exec-" "$TESTDIR/report.json" --least $least
+python3 "$CHECKERS/inside.py" "$TESTDIR/tomcat" "http-nio-127.0.0.1-$port-exec-" "$TESTDIR/report.json" --vm-locks --least $least
