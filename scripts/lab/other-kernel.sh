@@ -34,8 +34,9 @@ trap 'lab_unmount "$root/proc" "$root/dev"; rm -rf "$work"' EXIT
 [ -d "$root/usr" ] || "$lab_dir/matrix.sh" -o "$work/kernels.md" "$other"
 release=$(cd "$root/usr/src" && echo linux-headers-*-cloud-amd64)
 release=${release#linux-headers-}
+vmlinuz=$to/vmlinuz-$release
 
-# The packages that hold a kernel and its modules: one, or, of new ones, three.
+# The packages that hold a kernel and its modules: one, of newer kernels two.
 kernel_packages()
 {
 	case $other in
@@ -49,15 +50,15 @@ get_kernel()
 {
 	local packages deb
 
-	[ ! -f "$to/vmlinuz" ] || return 0
+	[ ! -f "$vmlinuz" ] || return 0
 	apt_setup "$work/apt" "$other" plain
 	read -ra packages < <(kernel_packages)
 	(cd "$work" && apt-get -qq download "${packages[@]}") || die "apt cannot fetch the kernel $release (see above)"
 	rm -rf "$to/kernel"
 	mkdir -p "$to/kernel"
 	for deb in "$work"/*.deb; do dpkg-deb -x "$deb" "$to/kernel"; done
-	cp "$(find "$to/kernel" -name "vmlinuz*" -type f | head -n 1)" "$to/vmlinuz.new"
-	mv "$to/vmlinuz.new" "$to/vmlinuz"
+	cp "$(find "$to/kernel" -name "vmlinuz*" -type f | head -n 1)" "$vmlinuz.new"
+	mv "$vmlinuz.new" "$vmlinuz"
 }
 
 # The suite's image with what its drives and tests need of those modules, below $to/lab as the lab expects it.
@@ -72,7 +73,7 @@ make_image()
 	touch "$lab/lock"
 	ln -sfn "$lab_cache/buildroot" "$lab/buildroot"
 	cp --sparse=always "$lab_cache/guest.ext4" "$lab/guest.ext4"
-	find "$to/kernel" \( -name 'virtio*.ko*' -o -name 'null_blk.ko*' \) -exec cp {} "$mods/lib/modules/$release/" \;
+	find "$to/kernel" -name 'virtio*.ko*' -exec cp {} "$mods/lib/modules/$release/" \;
 	find "$mods" -name '*.xz' -exec xz -d {} +
 	rm -rf "$root/tmp/other"
 	mkdir -p "$root/tmp"
@@ -113,4 +114,4 @@ get_kernel
 make_image
 build_module
 say "guest tests with $release"
-JIS_CACHE=$to KERNEL=$to/vmlinuz LAB_EXTRA=$work/extra "$lab_top/tests/lab/run.sh" "$suite" "$@"
+JIS_CACHE=$to KERNEL=$vmlinuz LAB_EXTRA=$work/extra "$lab_top/tests/lab/run.sh" "$suite" "$@"
