@@ -372,9 +372,11 @@ static int pool_make(struct agent_server *s, struct agent *a, const struct jis_a
 	if (err)
 		return err;
 	err = pool_create(&config, &sink, &a->pool);
-	if (!err)
-		s->nr_pools++;
-	return err;
+	if (err)
+		return err;
+	s->nr_pools++;
+	recorder_process_own_slots(a->process, pool_slots(a->pool));
+	return 0;
 }
 
 /* Sends a list of rules in pieces, to be read as they come. Returns 0 or -errno; @sent: pieces. */
@@ -415,14 +417,12 @@ static void safepoints_begin(struct agent_server *s, struct agent *a,
 
 	if (s->config.no_uprobes || !a->jvm || !(*features & JIS_FEATURE_SAFEPOINTS))
 		return;
-	memcpy(config.uuid, recorder_process_uuid(a->process), sizeof(config.uuid));
 	if (!recorder_descriptors_low(s->config.recorder))
 		err = safepoints_open(&config, &a->safepoints, why, sizeof(why));
 	if (err) {
 		say(s, JISCTL_INFO, "process %d: safepoints from the JVM's log: %s", a->pid, why);
 		return;
 	}
-	recorder_process_own_slots(a->process, config.slot);
 	safepoints_enable(a->safepoints, s->enabled);
 	*features &= ~JIS_FEATURE_SAFEPOINTS;
 }

@@ -25,6 +25,7 @@ void packet_walk_begin(struct packet_walk *w, const struct jis_packet_header *pa
 	w->told = NULL;
 	w->record = NULL;
 	w->ctx = NULL;
+	w->wanted = UINT32_MAX;
 }
 
 static uint32_t word_at(const uint8_t *p)
@@ -58,12 +59,14 @@ static int header_read(const struct packet_walk *w, const uint8_t *p, uint32_t r
 }
 
 /* Bytes of each compact record that only has to be counted; UINT32_MAX: it has to be looked at. */
-static void counted_sizes(uint32_t class, const uint16_t *sizes, uint32_t counted[32])
+static void counted_sizes(uint32_t class, const uint16_t *sizes, uint32_t wanted,
+			  uint32_t counted[32])
 {
 	uint32_t id;
 
 	for (id = 0; id < 32; id++)
-		counted[id] = sizes[id] == RECORD_SPECIAL ? UINT32_MAX : sizes[id] + 4u;
+		counted[id] = sizes[id] == RECORD_SPECIAL || wanted >> id & 1 ? UINT32_MAX
+									      : sizes[id] + 4u;
 	counted[JIS_EV_lost_records] = UINT32_MAX;
 	for (id = 0; class == JIS_STREAM_KERNEL && id < 32; id++)
 		if (THREAD_TABLE_LIVES >> id & 1)
@@ -155,14 +158,14 @@ static inline int walk_run(struct packet_walk *w, const struct jis_packet_header
 {
 	const uint8_t *base = (const uint8_t *)packet;
 	uint32_t class = packet->stream_class, counted[32];
-	bool counts = stored && !w->record;
+	bool counts = stored && (!w->record || w->wanted != UINT32_MAX);
 	int n;
 
 	if (counts)
 		counted_sizes(
 			class,
 			record_sizes[class < JIS_NR_STREAM_CLASSES ? class : JIS_NR_STREAM_CLASSES],
-			counted);
+			w->record ? w->wanted : 0, counted);
 	while (end >= w->offset && end - w->offset >= 4) {
 		if (counts && w->time_max == UINT64_MAX)
 			walk_counted(w, false, class, base, end, counted, stored);

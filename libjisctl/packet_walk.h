@@ -25,6 +25,11 @@ struct packet_walk {
 	void (*record)(void *ctx, uint32_t id, uint64_t time, const uint8_t *payload,
 		       uint32_t size);
 	void *ctx;
+	/* Those of @record's ids it is called with for sure, a bit each: where records are counted,
+	 * the others need not be looked at, and times given without time_max may be too early. All
+	 * at first.
+	 */
+	uint32_t wanted;
 };
 
 /* Begins a walk at the first record of @packet. */

@@ -171,6 +171,8 @@ static bool stream_count(struct recorder *r, struct recorder_stream *s,
 
 	packet_walk_begin(&walk, packet, UINT64_MAX);
 	walk.told = s->told;
+	if (s->stream_class == JIS_STREAM_KERNEL)
+		recorder_futexes_look(r, &walk);
 	err = packet_walk_run(&walk, packet, (uint32_t)(packet->content_size / 8), s->stored);
 	r->stored += walk.records;
 	return err || walk.lives;
@@ -321,8 +323,12 @@ int recorder_flush(struct recorder *r)
 		return r->error; /* it waits for the room the reserve gives back */
 	packet = packet_builder_close(&r->builder, 0);
 	err = packet ? stream_put_counted(r, &r->own, packet) : 0;
-	if (!err)
-		return r->error ? r->error : recorder_fail(r, reserve_grow(r));
+	if (!err) {
+		err = recorder_futexes_flush(r);
+		if (!err && !r->error)
+			err = recorder_fail(r, reserve_grow(r));
+		return r->error ? r->error : err;
+	}
 	packet_walk_begin(&walk, packet, UINT64_MAX);
 	packet_walk_run(&walk, packet, (uint32_t)(packet->content_size / 8), r->own.lost);
 	return err;
@@ -561,6 +567,7 @@ void recorder_close(struct recorder *r)
 	packet_builder_fini(&r->builder);
 	recorder_flight_fini(r);
 	free(r->names_given);
+	free(r->seen);
 	thread_table_free(r->threads);
 	list_free(r->notes, r->nr_notes);
 	list_free(r->filters, r->nr_filters);

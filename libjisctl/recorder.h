@@ -111,9 +111,18 @@ int recorder_process_packet(void *ctx, uint32_t slot, const struct jis_packet_he
 			    uint32_t skip, bool open);
 /* Of its trace. */
 const uint8_t *recorder_process_uuid(const struct recorder_process *p);
-/* Its streams @slot (class USER) and @slot + 1 (class DICT), both beyond its pool's slots, are the
- * recorder's own. */
+/* Streams of the process that are the recorder's own: these, from a first slot on that is beyond
+ * its pool's. */
+enum recorder_slot {
+	RECORDER_SLOT_SAFEPOINTS, /* class USER */
+	RECORDER_SLOT_NAMES,	  /* class DICT: of what is told there */
+	RECORDER_SLOT_FUTEXES,	  /* class DICT: whose locks futexes are */
+	RECORDER_SLOTS
+};
 void recorder_process_own_slots(struct recorder_process *p, uint32_t slot);
+/* The instance of such a slot's stream, and its class (enum jis_stream_class). */
+uint64_t recorder_process_own_instance(const struct recorder_process *p, uint32_t slot,
+				       uint32_t *stream_class);
 /* Final counts of one of these, by id; before recorder_process_end(). */
 void recorder_process_counts(struct recorder_process *p, uint32_t slot, const uint64_t *produced,
 			     const uint64_t *lost);

@@ -148,12 +148,15 @@ static const uint8_t *stream_uuid(const struct recorder *r, const struct recorde
 }
 
 /* Adds the packet's records to what the stream has stored; settling adds that to the sums. */
-static void flight_count(struct recorder_stream *s, const struct jis_packet_header *packet)
+static void flight_count(struct recorder *r, struct recorder_stream *s,
+			 const struct jis_packet_header *packet)
 {
 	struct packet_walk walk;
 
 	packet_walk_begin(&walk, packet, UINT64_MAX);
 	walk.told = s->told;
+	if (s->stream_class == JIS_STREAM_KERNEL)
+		recorder_futexes_look(r, &walk);
 	packet_walk_run(&walk, packet, (uint32_t)(packet->content_size / 8), s->stored);
 }
 
@@ -174,7 +177,7 @@ static int names_begin(struct recorder *r, struct recorder_stream *s, uint64_t t
 		err = recorder_stream_put(r, s, packet, false);
 		if (err)
 			break;
-		flight_count(s, packet);
+		flight_count(r, s, packet);
 		err = recorder_fail(r, thread_table_add_packet(r->threads, 0, packet, 0));
 	}
 	packet_builder_fini(&b);
@@ -230,7 +233,7 @@ int recorder_flight_put(struct recorder *r, struct recorder_process *p, struct r
 		return err;
 	if (packet->timestamp_begin < r->first && s->stream_class != JIS_STREAM_DICT)
 		r->first = packet->timestamp_begin;
-	flight_count(s, copy);
+	flight_count(r, s, copy);
 	return 0;
 }
 
@@ -325,8 +328,6 @@ int recorder_flight_replay(struct recorder *r, uint64_t from, struct recorder *i
 	struct recorder_process *p;
 	int err = 0;
 
-	if (r->kernel_history)
-		err = history_each(r->kernel_history, from, replay_kernel, &replay);
 	for (p = r->processes; p && !err; p = p->next) {
 		replay.process = p;
 		if (into != r)
@@ -336,6 +337,9 @@ int recorder_flight_replay(struct recorder *r, uint64_t from, struct recorder *i
 		if (replay.process)
 			process_settle(replay.process); /* its files, for the next one's */
 	}
+	/* Behind the processes whose futexes are waited on. */
+	if (r->kernel_history && !err)
+		err = history_each(r->kernel_history, from, replay_kernel, &replay);
 	if (replay.left_out)
 		note_left_out(into, replay.left_out);
 	return err;
@@ -349,8 +353,10 @@ void recorder_flight_settle(struct recorder *r)
 	r->names = NULL;
 	for (i = 0; i < r->params.nr_cpus; i++)
 		stream_settle(r, &r->cpus[i]);
-	for (p = r->processes; p; p = p->next)
+	for (p = r->processes; p; p = p->next) {
+		recorder_futexes_tell(p);
 		process_settle(p);
+	}
 }
 
 int recorder_flight_end(struct recorder *r)

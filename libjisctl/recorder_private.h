@@ -46,8 +46,9 @@ struct recorder_process {
 	uint8_t uuid[16];
 	struct recorder_stream **slots; /* by slot, NULL: nothing was written */
 	uint32_t nr_slots;
-	uint32_t own_slot;	 /* the first of two that the recorder itself writes; 0: none */
-	struct history *history; /* of a flight recorder that keeps packets */
+	uint32_t own_slot;		 /* the first that the recorder itself writes; 0: none */
+	struct process_futexes *futexes; /* NULL: none met */
+	struct history *history;	 /* of a flight recorder that keeps packets */
 	bool ended;
 	uint64_t end_time, end_order; /* of a flight recorder: rebased ticks; the how manieth */
 };
@@ -83,6 +84,7 @@ struct recorder {
 	uint32_t nr_filters;
 	struct recorder_name *names_given;
 	uint32_t nr_names;
+	struct seen *seen; /* waits on futexes; NULL: none yet */
 	uint64_t bytes, produced, stored, lost, clock_steps;
 	bool keeping; /* a flight recorder's packets go to the histories */
 	bool ending;  /* no process is forgotten any more */
@@ -118,6 +120,19 @@ const char *recorder_name_of(const struct recorder *r, uint32_t pid, uint64_t st
  * @complete adds those that it does not know yet. Returns 0 or -ENOMEM. */
 int recorder_names_fill(const struct recorder *r, struct manifest *m, bool complete);
 int recorder_names_copy(struct recorder *into, const struct recorder *from);
+
+/* recorder_futexes.c */
+struct packet_walk;
+/* The walk that follows, over a packet of the kernel, looks for waits on futexes. */
+void recorder_futexes_look(struct recorder *r, struct packet_walk *walk);
+/* All waits are looked up once more: there is another process. */
+void recorder_futexes_forget(struct recorder *r);
+/* Writes what is not told yet of @p, or of all processes. Returns 0 or -errno. */
+int recorder_futexes_tell(struct recorder_process *p);
+int recorder_futexes_flush(struct recorder *r);
+/* Writes the rest, and has the counts. */
+void recorder_futexes_end(struct recorder_process *p);
+void recorder_futexes_free(struct recorder_process *p);
 
 /* recorder_flight.c */
 int recorder_flight_init(struct recorder *r);

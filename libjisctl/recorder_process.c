@@ -48,6 +48,7 @@ static void process_link(struct recorder *r, struct recorder_process *p)
 	*r->last_process = p;
 	r->last_process = &p->next;
 	r->nr_processes++;
+	recorder_futexes_forget(r);
 }
 
 int recorder_process_copy(struct recorder *into, const struct recorder_process *from,
@@ -64,6 +65,7 @@ int recorder_process_copy(struct recorder *into, const struct recorder_process *
 	p->slots = NULL;
 	p->nr_slots = 0;
 	p->history = NULL;
+	p->futexes = NULL;
 	p->dirfd = -1;
 	if (getrandom(p->uuid, sizeof(p->uuid), 0) != sizeof(p->uuid))
 		err = -EIO;
@@ -150,9 +152,31 @@ void recorder_process_own_slots(struct recorder_process *p, uint32_t slot)
 	p->own_slot = slot;
 }
 
+/* Which of the recorder's own it is; RECORDER_SLOTS: none of them. */
+static enum recorder_slot slot_own(const struct recorder_process *p, uint32_t slot)
+{
+	if (!p->own_slot || slot < p->own_slot || slot - p->own_slot >= RECORDER_SLOTS)
+		return RECORDER_SLOTS;
+	return (enum recorder_slot)(slot - p->own_slot);
+}
+
 static bool slot_is_dict(const struct recorder_process *p, uint32_t slot)
 {
-	return slot == JIS_POOL_DICT_SLOT || (p->own_slot && slot == p->own_slot + 1);
+	enum recorder_slot own = slot_own(p, slot);
+
+	return slot == JIS_POOL_DICT_SLOT || own == RECORDER_SLOT_NAMES ||
+	       own == RECORDER_SLOT_FUTEXES;
+}
+
+uint64_t recorder_process_own_instance(const struct recorder_process *p, uint32_t slot,
+				       uint32_t *stream_class)
+{
+	bool dict = slot_is_dict(p, slot);
+
+	*stream_class = dict ? JIS_STREAM_DICT : JIS_STREAM_USER;
+	if (!dict)
+		return slot;
+	return slot == JIS_POOL_DICT_SLOT ? 0 : (uint64_t)slot_own(p, slot);
 }
 
 /* The stream of @slot, made when it is new. */
@@ -174,11 +198,9 @@ static struct recorder_stream *slot_stream(struct recorder_process *p, uint32_t 
 	if (!p->slots[slot]) {
 		p->slots[slot] = calloc(1, sizeof(struct recorder_stream));
 		if (p->slots[slot]) {
-			p->slots[slot]->stream_class =
-				slot_is_dict(p, slot) ? JIS_STREAM_DICT : JIS_STREAM_USER;
-			p->slots[slot]->instance = slot;
-			if (slot_is_dict(p, slot))
-				p->slots[slot]->instance = slot != JIS_POOL_DICT_SLOT;
+			p->slots[slot]->instance =
+				recorder_process_own_instance(p, slot,
+							      &p->slots[slot]->stream_class);
 		}
 	}
 	return p->slots[slot];
@@ -350,6 +372,7 @@ void recorder_process_end(struct recorder_process *p, const struct pool *pool)
 	char slot[32];
 	uint32_t i;
 
+	recorder_futexes_end(p);
 	p->ended = true;
 	for (i = 0; i < pool_slots(pool); i++) {
 		struct recorder_stream *s = i < p->nr_slots ? p->slots[i] : NULL;
@@ -401,6 +424,7 @@ void recorder_process_free(struct recorder_process *p)
 		free(p->slots[i]);
 	}
 	free(p->slots);
+	recorder_futexes_free(p);
 	history_free(p->history);
 	if (p->dirfd >= 0)
 		close(p->dirfd);

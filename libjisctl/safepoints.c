@@ -20,10 +20,9 @@
 #include "clock.h"
 #include "elf_image.h"
 #include "jis/events.h"
-#include "packet_walk.h"
+#include "own_stream.h"
 #include "proc.h"
 #include "recorder.h"
-#include "trace/write.h"
 #include "uprobes.h"
 
 #define PACKET_BYTES 16384u
@@ -38,13 +37,6 @@ static const struct elf_want places[NR_PLACES] = {
 	[END] = {.provider = "hs_private", .name = "safepoint__end"},
 	[OPERATION] = {.provider = "hotspot", .name = "vmops__begin"},
 	[REACHED] = {.name = "_ZN14RuntimeService29record_safepoint_synchronizedEl"},
-};
-
-struct stream {
-	struct packet_builder builder;
-	uint32_t slot;
-	uint64_t written[JIS_MAX_EVENT_ID]; /* of builder.stored: in packets that were closed */
-	uint64_t lost[JIS_MAX_EVENT_ID];
 };
 
 struct safepoints {
@@ -62,7 +54,7 @@ struct safepoints {
 	int reg;		    /* has the operation's name */
 	struct clock_sample before; /* when the ring was read last */
 	struct clock_sample now;
-	struct stream records, names;
+	struct own_stream records, names;
 	uint64_t known[NAMES_MAX]; /* addresses of names; index + 1 is the id */
 	uint32_t nr_known;
 	/* The safepoint that is under way; 0: not met yet. */
@@ -71,7 +63,6 @@ struct safepoints {
 		uint32_t name;
 	} open;
 	uint64_t missing; /* hits that the ring had no room for, not told yet */
-	int error;	  /* the first one met while writing */
 };
 
 /* Finding ------------------------------------------------------------------------------------ */
@@ -235,18 +226,6 @@ static int probe_try(struct safepoints *s, char *why, size_t n)
 	return err;
 }
 
-static int stream_init(struct safepoints *s, struct stream *stream, uint32_t class, uint32_t slot,
-		       uint64_t instance)
-{
-	int err = packet_builder_init(&stream->builder, PACKET_BYTES, class, instance,
-				      s->config.uuid);
-
-	stream->slot = slot;
-	stream->builder.proto.pid = s->config.own_pid;
-	stream->builder.sequence = 1; /* 0 is the empty packet that begins each stream */
-	return err;
-}
-
 int safepoints_open(const struct safepoints_config *config, struct safepoints **out, char *why,
 		    size_t n)
 {
@@ -257,9 +236,11 @@ int safepoints_open(const struct safepoints_config *config, struct safepoints **
 	if (!s)
 		return -ENOMEM;
 	s->config = *config;
-	err = stream_init(s, &s->records, JIS_STREAM_USER, config->slot, config->slot);
+	err = own_stream_init(&s->records, config->process, config->own_pid,
+			      config->slot + RECORDER_SLOT_SAFEPOINTS, PACKET_BYTES);
 	if (!err)
-		err = stream_init(s, &s->names, JIS_STREAM_DICT, config->slot + 1, 1);
+		err = own_stream_init(&s->names, config->process, config->own_pid,
+				      config->slot + RECORDER_SLOT_NAMES, PACKET_BYTES);
 	s->image.fd = -1;
 	if (err)
 		goto err_close;
@@ -282,36 +263,6 @@ err_close:
 }
 
 /* Writing ------------------------------------------------------------------------------------ */
-
-static int stream_flush(struct safepoints *s, struct stream *stream)
-{
-	struct jis_packet_header *packet = packet_builder_close(&stream->builder, 0);
-	int err, i;
-
-	if (!packet)
-		return 0;
-	err = recorder_process_packet(s->config.process, stream->slot, packet, 0, false);
-	for (i = 0; i < JIS_MAX_EVENT_ID; i++) {
-		uint64_t n = stream->builder.stored[i] - stream->written[i];
-
-		stream->written[i] += n;
-		stream->lost[i] += err ? n : 0;
-		stream->builder.discarded += err ? n : 0;
-	}
-	if (err == -EMFILE)
-		err = 0; /* costs this packet, and no more */
-	s->error = s->error ? s->error : err;
-	return err;
-}
-
-static void put(struct safepoints *s, struct stream *stream, uint32_t id, uint64_t time,
-		const void *payload, uint32_t len, const char *text)
-{
-	if (packet_builder_add(&stream->builder, id, time, payload, len, text) != -ENOSPC)
-		return;
-	stream_flush(s, stream);
-	packet_builder_add(&stream->builder, id, time, payload, len, text);
-}
 
 /* The session's time of @raw: on the line through the last two readings of both clocks. */
 static uint64_t ticks_of(const struct safepoints *s, uint64_t raw)
@@ -347,7 +298,7 @@ static uint32_t name_of(struct safepoints *s, uint64_t address, uint64_t time)
 	text_clean(text);
 	s->known[s->nr_known++] = address;
 	id += JIS_STRING_RECORDER + 1;
-	put(s, &s->names, JIS_EV_string_def, time, &id, sizeof(id), text);
+	own_stream_put(&s->names, JIS_EV_string_def, time, &id, sizeof(id), text);
 	return id;
 }
 
@@ -359,15 +310,17 @@ static void safepoint_put(struct safepoints *s, uint64_t end)
 
 	if (!s->open.begin)
 		return;
-	put(s, &s->records, JIS_EV_safepoint_begin, s->open.begin, &record, sizeof(record), NULL);
+	own_stream_put(&s->records, JIS_EV_safepoint_begin, s->open.begin, &record, sizeof(record),
+		       NULL);
 	if (!s->open.reached)
 		record.source = JIS_SAFEPOINT_OPERATION;
 	if (reached)
-		put(s, &s->records, JIS_EV_safepoint_reached, reached, &record, sizeof(record),
-		    NULL);
+		own_stream_put(&s->records, JIS_EV_safepoint_reached, reached, &record,
+			       sizeof(record), NULL);
 	record.source = JIS_SAFEPOINT_PROBE;
 	if (end)
-		put(s, &s->records, JIS_EV_safepoint_end, end, &record, sizeof(record), NULL);
+		own_stream_put(&s->records, JIS_EV_safepoint_end, end, &record, sizeof(record),
+			       NULL);
 	memset(&s->open, 0, sizeof(s->open));
 }
 
@@ -383,7 +336,7 @@ static void lost_put(struct safepoints *s, uint64_t time)
 	s->missing = 0;
 	s->records.lost[0] += record.count;
 	s->records.builder.discarded += record.count;
-	put(s, &s->records, JIS_EV_lost_records, time, &record, sizeof(record), NULL);
+	own_stream_put(&s->records, JIS_EV_lost_records, time, &record, sizeof(record), NULL);
 }
 
 static void on_hit(void *ctx, const struct uprobe_hit *hit)
@@ -438,8 +391,8 @@ int safepoints_drain(struct safepoints *s, bool flush)
 	hits_take(s);
 	if (!flush)
 		return 0;
-	err = stream_flush(s, &s->names);
-	e = stream_flush(s, &s->records);
+	err = own_stream_flush(&s->names);
+	e = own_stream_flush(&s->records);
 	return err ? err : e;
 }
 
@@ -460,33 +413,11 @@ void safepoints_enable(struct safepoints *s, bool on)
 	memset(&s->open, 0, sizeof(s->open)); /* one that a pause cuts is not told */
 }
 
-static void stream_counts(const struct stream *stream, uint64_t *produced, uint64_t *stored,
-			  uint64_t *lost)
-{
-	int i;
-
-	for (i = 0; i < JIS_MAX_EVENT_ID; i++) {
-		*produced += stream->builder.stored[i] + (i ? 0 : stream->lost[i]);
-		*stored += stream->builder.stored[i] - (i ? stream->lost[i] : 0);
-		*lost += stream->lost[i];
-	}
-}
-
 void safepoints_counts(const struct safepoints *s, uint64_t *produced, uint64_t *stored,
 		       uint64_t *lost)
 {
-	stream_counts(&s->records, produced, stored, lost);
-	stream_counts(&s->names, produced, stored, lost);
-}
-
-/* Of type 0 only losses are known; all others were in a packet. */
-static void stream_settle(struct safepoints *s, const struct stream *stream)
-{
-	uint64_t produced[JIS_MAX_EVENT_ID];
-
-	memcpy(produced, stream->builder.stored, sizeof(produced));
-	produced[0] += stream->lost[0];
-	recorder_process_counts(s->config.process, stream->slot, produced, stream->lost);
+	own_stream_counts(&s->records, produced, stored, lost);
+	own_stream_counts(&s->names, produced, stored, lost);
 }
 
 int safepoints_finish(struct safepoints *s)
@@ -499,11 +430,11 @@ int safepoints_finish(struct safepoints *s)
 	}
 	lost_put(s, s->now.ticks);
 	safepoint_put(s, 0);
-	stream_flush(s, &s->names);
-	stream_flush(s, &s->records);
-	stream_settle(s, &s->records);
-	stream_settle(s, &s->names);
-	return s->error;
+	own_stream_flush(&s->names);
+	own_stream_flush(&s->records);
+	own_stream_settle(&s->records);
+	own_stream_settle(&s->names);
+	return s->records.error ? s->records.error : s->names.error;
 }
 
 void safepoints_close(struct safepoints *s)
@@ -512,8 +443,8 @@ void safepoints_close(struct safepoints *s)
 		return;
 	uprobes_close(&s->trial);
 	uprobes_close(&s->probes);
-	packet_builder_fini(&s->records.builder);
-	packet_builder_fini(&s->names.builder);
+	own_stream_fini(&s->records);
+	own_stream_fini(&s->names);
 	if (s->image.fd >= 0)
 		close(s->image.fd);
 	free(s);

@@ -25,7 +25,6 @@ struct safepoints_config {
 	uint32_t own_pid; /* as it sees itself */
 	uint32_t clock;	  /* JIS_CLOCK_* */
 	uint64_t base;
-	uint8_t uuid[16];		  /* of the process's trace */
 	struct recorder_process *process; /* with recorder_process_own_slots() */
 	uint32_t slot;			  /* the first of its own slots */
 	struct safepoints_tried *tried;	  /* kept from one JVM to the next */

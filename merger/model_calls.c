@@ -520,7 +520,7 @@ void call_event(struct model *m, uint32_t cpu, const struct stream_cursor *c, ui
 	case JIS_EV_syscall_futex: {
 		const struct jis_ev_syscall_futex *ev = p;
 
-		enter(m, cpu, ev->tid, ev->nr, -1, 0, 0, t);
+		enter(m, cpu, ev->tid, ev->nr, -1, ev->address, 0, t);
 		break;
 	}
 	case JIS_EV_syscall_memory: {

@@ -156,7 +156,7 @@ struct why {
 	struct jthread *java;	 /* the Java thread of this kernel thread, or NULL */
 	struct jthread *mounted; /* the virtual thread on it, or NULL */
 	uint64_t entered;	 /* when call began */
-	uint64_t size;		 /* of call, as in syscall_io */
+	uint64_t size;		 /* of call, as in syscall_io; of a futex its address */
 	uint64_t connection;	 /* number of the one call is on, 0: none */
 	uint64_t uses; /* the one told last by MODEL_EVENT_CONNECTION, and of which virtual thread
 			*/
@@ -394,6 +394,7 @@ struct model {
 	uint64_t remote_ends;			/* numbers given to ends of remote calls */
 	struct holds *holds;			/* the same */
 	struct class_waits *class_waits;	/* the same */
+	struct futexes *futexes;		/* the same */
 	struct vthreads *vthreads;
 	struct vrow *vrows;	 /* [info.nr_vthreads] */
 	struct methods *methods; /* NULL: no sink wants calls */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "model_class_waits.h"
+#include "model_futexes.h"
 #include "model_jwait.h"
 
 #define MAX_WAIT_DEPTH 16u
@@ -754,5 +755,6 @@ void jthreads_fini(struct model *m)
 	queues_fini(m);
 	remotes_fini(m);
 	class_waits_fini(m);
+	futexes_fini(m);
 	holds_fini(m);
 }

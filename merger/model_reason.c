@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model_class_waits.h"
+#include "model_futexes.h"
 
 static const char *const reason_names[MODEL_NR_REASONS] = {
 	[MODEL_REASON_NONE] = "none",
@@ -450,6 +451,40 @@ static enum model_reason_kind why_words(const struct waiting *x)
 	}
 }
 
+/* Of some JDKs 21: who waits for a class that another thread initialises waits there. */
+static bool lock_of_class(const struct model *m, uint32_t lock)
+{
+	return !strcmp(model_name(m, lock), "InstanceKlassInitMonitor_lock");
+}
+
+/* Whose lock the futex is that a Java thread is recorded to wait on; NULL: not known. */
+static const struct model_futex *futex_waited(const struct waiting *x, enum call_class class)
+{
+	const struct why *w = x->w;
+
+	if (class != CALL_FUTEX || w->call < 0 || !w->java || w->role)
+		return NULL;
+	return futex_of(x->m, x->m->threads[x->life].process, w->size, x->end);
+}
+
+/*
+ * It is one of the VM, or of what runs in it below Java, and has a name: no wait of a program's has
+ * such. What the thread then waits for may still be a stop, or a class, of which more is known than
+ * the lock.
+ */
+static bool why_lock(const struct waiting *x, const struct model_futex *lock)
+{
+	if (!lock || lock->from == JIS_FUTEX_LIBRARY)
+		return false;
+	x->r->kind = lock->from == JIS_FUTEX_VM ? why_vm(x) : MODEL_WAIT_VM;
+	if (x->r->kind == MODEL_WAIT_VM &&
+	    !(lock_of_class(x->m, lock->name) && class_was_told(x))) {
+		x->r->name = lock->name;
+		x->r->sampled = false;
+	}
+	return true;
+}
+
 /* A futex, and the thread itself has said nothing of a wait. */
 static enum model_reason_kind why_futex(const struct waiting *x)
 {
@@ -661,11 +696,19 @@ static bool runs_java(const struct jwait *w, const struct jthread *j)
 	       (j->virtual && (w->kind == JWAIT_PARK || w->kind == JWAIT_SLEEP));
 }
 
+/* Of a lock in a library's data no more is known than which library. */
+static void library_tell(const struct waiting *x, const struct model_futex *futex)
+{
+	if (futex && !x->r->name && (x->r->kind == MODEL_WAIT_VM || x->r->kind == MODEL_WAIT_FUTEX))
+		x->r->name = futex->name;
+}
+
 static void why_waiting(const struct waiting *x)
 {
 	struct model_reason *r = x->r;
 	enum call_class class = call_of(x);
 	struct jthread *j;
+	const struct model_futex *futex;
 	struct jwait *w, *of;
 	bool fits;
 
@@ -674,6 +717,9 @@ static void why_waiting(const struct waiting *x)
 		r->value = x->w->address;
 		return;
 	}
+	futex = futex_waited(x, class);
+	if (why_lock(x, futex))
+		return;
 	w = jwait_of(x->m, x->life, x->begin, &j);
 	fits = call_fits_java(x, class);
 	if (w && !fits && !call_on_the_way(class) && !runs_java(w, j))
@@ -684,10 +730,13 @@ static void why_waiting(const struct waiting *x)
 			r->value = x->w->dev;
 		else if (r->kind == MODEL_WAIT_POLL)
 			poll_peer(x);
+		library_tell(x, futex);
 		return;
 	}
-	if (!why_java(x, w))
+	if (!why_java(x, w)) {
+		library_tell(x, futex);
 		return;
+	}
 	of = jwait_reason(x->m, w, j, r);
 	of->blocked += x->end - x->begin;
 	of->pinned += j->virtual ? x->end - x->begin : 0;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "model_class_waits.h"
+#include "model_futexes.h"
 
 #define DEFAULT_ROWS 16384u
 #define LIST_MAX (1u << 28)
@@ -408,6 +409,8 @@ static void scan_dict(struct model *m, const struct stream_cursor *c, uint32_t p
 		string_ahead(m, process, p);
 	} else if (c->id == JIS_EV_class_waited) {
 		class_wait_ahead(m, process, p, t);
+	} else if (c->id == JIS_EV_futex_name) {
+		futex_ahead(m, process, p, t);
 	}
 }
 
@@ -453,8 +456,9 @@ static bool wants_dict(const struct trace *trace, uint32_t process)
 
 		if (trace->streams[i].trace != process + 1)
 			continue;
-		if (s->stored[s->stream_class == JIS_STREAM_USER ? JIS_EV_safepoint_end
-								 : JIS_EV_class_waited])
+		if (s->stream_class == JIS_STREAM_USER
+			    ? s->stored[JIS_EV_safepoint_end]
+			    : s->stored[JIS_EV_class_waited] || s->stored[JIS_EV_futex_name])
 			return true;
 	}
 	return man->processes[process].vm_version > 17;

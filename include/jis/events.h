@@ -487,6 +487,10 @@ enum jis_stream_class {
 /* java_tid, on kernel thread tid, has waited until now for another thread to initialise a class: the
  * same wait as a monitor_waited of the class's lock, an int[], that follows. */
 #define JIS_FIELDS_class_waited(F, S) F(u64, java_tid) F(u32, tid) F(u32, class_name)
+/* Whose lock threads wait for that wait on the futex at this address of the process; from: enum
+ * jis_futex_of; name: of a lock of HotSpot's as it has it there, of a library its file. The recorder
+ * tells it once it has met such a wait, and again where it is another. */
+#define JIS_FIELDS_futex_name(F, S) F(x64, address) F(u32, from) S(name)
 
 /* A connection that calls use. server: this JVM serves the calls. family: AF_*, 0 where the socket's
  * addresses are not to be had; *0, *1: the address's bytes as they lie in memory, zeros behind them.
@@ -510,7 +514,8 @@ enum jis_stream_class {
 	X(10, methods_changed)                                                                     \
 	X(11, method_off)                                                                          \
 	X(12, class_waited)                                                                        \
-	X(13, rmi_connection)
+	X(13, rmi_connection)                                                                      \
+	X(14, futex_name)
 
 /* In every class. */
 #define JIS_EVENTS_COMMON(X) X(30, lost_records)
@@ -602,6 +607,13 @@ enum jis_rmi_result {
 	JIS_RMI_RETURNED = 0,
 	JIS_RMI_THROWN = 1, /* the method, or the server for it, has thrown an exception */
 	JIS_RMI_FAILED = 2, /* the client has not got an answer that it could read */
+};
+
+enum jis_futex_of {
+	JIS_FUTEX_VM = 1,      /* HotSpot's own */
+	JIS_FUTEX_AGENT = 2,   /* JIS's own agent's */
+	JIS_FUTEX_MEMORY = 3,  /* of an arena of the C library's malloc */
+	JIS_FUTEX_LIBRARY = 4, /* in the data of a shared library */
 };
 
 #define JIS_VALUE_RECEIVER (-1)

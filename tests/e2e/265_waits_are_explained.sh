@@ -15,7 +15,7 @@ OPTIONS+=(--add-opens=java.base/java.util.concurrent.locks=ALL-UNNAMED -cp "$CLA
 # On the disk: /tmp may be none.
 file=$(mktemp -p "${WAITS_DISK:-/var/tmp}" jis-test.XXXXXX)
 trap 'rm -f "$file"' EXIT
-RECORDING=("${RECORD[@]}" -q --syscalls "io,net")
+RECORDING=("${RECORD[@]}" -q --syscalls "io,net,lock")
 
 check() { # NAME
 	[ "$(grep -c '^END$' "$TESTDIR/$1.out")" -ge 2 ] || { cat "$TESTDIR/$1.out"; fail "$1: the program did not end"; }

@@ -25,7 +25,7 @@ PY
 mapfile -t command < <(tomcat_command "$TESTDIR/base" -Xmx256m)
 load=()
 ! command -v wrk >/dev/null || load=(--buffer 128M)
-recording=("${RECORD[@]}" "${load[@]}" --syscalls "net,io" -o "$TESTDIR/trace")
+recording=("${RECORD[@]}" "${load[@]}" --syscalls "net,io,lock" -o "$TESTDIR/trace")
 if [ "${HOW:-started}" = attached ]; then
 	"${command[@]}" >"$TESTDIR/tomcat.log" 2>&1 &
 	server=$!
@@ -174,4 +174,4 @@ PY
 # The same of its workers for requests alone, added up once more from the states of the Paraver trace.
 least=0
 [ "$BACKEND" != kmod ] || least=99
-python3 "$CHECKERS/inside.py" "$TESTDIR/tomcat" "http-nio-127.0.0.1-$port-exec-" "$TESTDIR/report.json" --vm-locks --least $least
+python3 "$CHECKERS/inside.py" "$TESTDIR/tomcat" "http-nio-127.0.0.1-$port-exec-" "$TESTDIR/report.json" --least $least

@@ -5,6 +5,8 @@
  */
 #include "libjisctl/safepoints.c"
 
+#include "libjisctl/packet_walk.h"
+
 #include <check.h>
 #include <elf.h>
 #include <inttypes.h>
@@ -66,6 +68,22 @@ void recorder_process_counts(struct recorder_process *p, uint32_t slot, const ui
 	settled++;
 }
 
+const uint8_t *recorder_process_uuid(const struct recorder_process *p)
+{
+	static const uint8_t uuid[16];
+
+	(void)p;
+	return uuid;
+}
+
+uint64_t recorder_process_own_instance(const struct recorder_process *p, uint32_t slot,
+				       uint32_t *stream_class)
+{
+	(void)p;
+	*stream_class = slot == 7 ? JIS_STREAM_USER : JIS_STREAM_DICT;
+	return slot == 7 ? 7 : 1;
+}
+
 static void setup(void)
 {
 	static const char texts[] = "G1CollectFull\0Thread\tDump\0";
@@ -85,14 +103,14 @@ static void setup(void)
 	s.address = 0x5000;
 	for (i = 0; i < NR_PLACES; i++)
 		s.kind[i] = i;
-	ck_assert_int_eq(stream_init(&s, &s.records, JIS_STREAM_USER, 7, 7), 0);
-	ck_assert_int_eq(stream_init(&s, &s.names, JIS_STREAM_DICT, 8, 1), 0);
+	ck_assert_int_eq(own_stream_init(&s.records, NULL, 0, 7, PACKET_BYTES), 0);
+	ck_assert_int_eq(own_stream_init(&s.names, NULL, 0, 8, PACKET_BYTES), 0);
 }
 
 static void teardown(void)
 {
-	packet_builder_fini(&s.records.builder);
-	packet_builder_fini(&s.names.builder);
+	own_stream_fini(&s.records);
+	own_stream_fini(&s.names);
 	close(s.image.fd);
 }
 

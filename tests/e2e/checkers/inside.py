@@ -6,7 +6,8 @@ Usage: inside.py BASE NAME REPORT.json [--least PERCENT]
 
 Of BASE.prv, .pcf, .row the rows whose name begins with NAME. A wait is explained where the trace says on what: the class
 of a monitor, of an object waited for or parked for; the owner of a thread that is joined; the peer, file or path of
-sockets, polls, files and pipes; the operation of the VM that stopped it, or the class whose making it waits for. Blocked without
+sockets, polls, files and pipes; the operation of the VM that stopped it; the lock of the VM, by name, or the class whose making
+it waits for. Blocked without
 a reason, nothing known at all, futexes, other system calls and unmounted are not. Waiting for a CPU is told beside it. All tasks
 of the report (JSON) hold these: nowhere is it less off the CPU, or explained, than these are.
 """
@@ -20,7 +21,6 @@ import prv_rows
 
 UNEXPLAINED = {9, 34, 64, 67, 68}
 READY = {7, 37}
-VM_LOCK = 62
 CLASS, OWNER, PEER, TASK = 77000011, 77000013, 77000014, 77000030
 NEEDS = {41: CLASS, 42: CLASS, 43: CLASS, 45: OWNER}
 NEEDS.update({state: PEER for state in [*range(46, 54), 60, 61, 62]})
@@ -30,7 +30,6 @@ parser.add_argument("base")
 parser.add_argument("name")
 parser.add_argument("report")
 parser.add_argument("--least", type=float, default=0)
-parser.add_argument("--vm-locks", action="store_true", help="for --least, locks of the VM without a name are explained, too")
 args = parser.parse_args()
 
 
@@ -75,7 +74,4 @@ whole = json.load(open(args.report))["inside_tasks"]
 fits = blocked <= whole["blocked"] + waits * 2 and explained <= whole["explained"] + waits * 2
 if not fits:
     print(f"all tasks of the report have less: {whole}")
-if args.vm_locks and blocked:
-    share += 100 * rest[VM_LOCK] / blocked
-    print(f"with locks of the VM of which no more is known {share:.3f} %")
 sys.exit(not (fits and tasks and blocked and share >= args.least))

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whose lock a futex is, by the memory of this process: locks as HotSpot lays them out, on whose
+ * futexes threads really wait; arenas of malloc; data of libraries; what only looks like one of
+ * them.
+ */
+#include <check.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "libjisctl/futex_name.h"
+
+struct lock {
+	void *owner;
+	pthread_mutex_t mutex;
+	pthread_cond_t cond;
+	const char *name;
+};
+
+static struct lock lock;
+static bool done;
+static pid_t waiter;
+static struct futex_libraries libraries;
+static char name[FUTEX_NAME_MAX];
+
+static void setup(void)
+{
+	lock = (struct lock){.mutex = PTHREAD_MUTEX_INITIALIZER,
+			     .cond = PTHREAD_COND_INITIALIZER,
+			     .name = "Compile_lock"};
+	done = false;
+	memset(name, 0, sizeof(name));
+	__atomic_store_n(&waiter, 0, __ATOMIC_RELEASE);
+}
+
+static void teardown(void)
+{
+	futex_libraries_fini(&libraries);
+}
+
+static int of(const void *address)
+{
+	return futex_name_read(getpid(), &libraries, (uint64_t)(uintptr_t)address, name);
+}
+
+static void *takes(void *unused)
+{
+	__atomic_store_n(&waiter, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	pthread_mutex_lock(&lock.mutex);
+	pthread_mutex_unlock(&lock.mutex);
+	return unused;
+}
+
+static void *waits(void *unused)
+{
+	__atomic_store_n(&waiter, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	pthread_mutex_lock(&lock.mutex);
+	while (!done)
+		pthread_cond_wait(&lock.cond, &lock.mutex);
+	pthread_mutex_unlock(&lock.mutex);
+	return unused;
+}
+
+/* The address of the futex that the thread waits on, as the kernel says. */
+static const void *waits_on(void)
+{
+	unsigned long long address;
+	char path[64];
+	long nr;
+
+	for (int i = 0; i < 10000; i++, usleep(1000)) {
+		pid_t tid = __atomic_load_n(&waiter, __ATOMIC_ACQUIRE);
+		FILE *f;
+		int n;
+
+		if (!tid)
+			continue;
+		snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", (int)tid);
+		f = fopen(path, "re");
+		ck_assert_ptr_nonnull(f);
+		n = fscanf(f, "%ld %llx", &nr, &address);
+		fclose(f);
+		if (n == 2 && nr == SYS_futex)
+			return (const void *)(uintptr_t)address;
+	}
+	ck_abort_msg("the thread does not wait");
+	return NULL;
+}
+
+static bool proc_tells(void)
+{
+	return access("/proc/self/syscall", R_OK) == 0;
+}
+
+START_TEST(who_waits_for_the_mutex)
+{
+	pthread_t thread;
+
+	ck_assert(proc_tells());
+	pthread_mutex_lock(&lock.mutex);
+	lock.owner = &lock;
+	ck_assert_int_eq(pthread_create(&thread, NULL, takes, NULL), 0);
+	ck_assert_int_eq(of(waits_on()), JIS_FUTEX_VM);
+	ck_assert_str_eq(name, "Compile_lock");
+	pthread_mutex_unlock(&lock.mutex);
+	pthread_join(thread, NULL);
+}
+END_TEST
+
+/* Its two groups take turns. */
+START_TEST(who_waits_on_the_condition)
+{
+	const void *on[2];
+
+	lock.name = "G1ServiceThread monitor";
+	for (int i = 0; i < 2; i++) {
+		pthread_t thread;
+
+		done = false;
+		__atomic_store_n(&waiter, 0, __ATOMIC_RELEASE);
+		ck_assert_int_eq(pthread_create(&thread, NULL, waits, NULL), 0);
+		on[i] = waits_on();
+		ck_assert_int_eq(of(on[i]), JIS_FUTEX_VM);
+		ck_assert_str_eq(name, "G1ServiceThread monitor");
+		pthread_mutex_lock(&lock.mutex);
+		done = true;
+		pthread_cond_signal(&lock.cond);
+		pthread_mutex_unlock(&lock.mutex);
+		pthread_join(thread, NULL);
+	}
+	ck_assert_ptr_ne(on[0], on[1]);
+}
+END_TEST
+
+START_TEST(names_are_not_trusted)
+{
+	static const struct {
+		const char *name;
+		bool good;
+	} all[] = {
+		{"tty_lock", true},
+		{"Metaspace allocation lock", true},
+		{"HeapRegionRemSet lock #228", true},
+		{"JNI Global alloc", true},
+		{"JNI Weak active", true},
+		{"JNI Weak alloc lock", true},
+		{"lock", false}, /* too short */
+		{"Compile", false},
+		{"alloc", false},
+		{"allocation", false},
+		{"Compile_lock\n", false},
+		{"Compile_lock\x1b[0m", false},
+		{"", false},
+		{"A_lock_of_63_characters_and_no_more_that_is_as_much_as_there_is", true},
+		{"A_lock_of_64_characters_and_no_more_that_is_more_than_there_is__", false},
+	};
+
+	ck_assert_uint_eq(strlen(all[13].name), 63);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		lock.name = all[i].name;
+		ck_assert_msg(of(&lock.mutex) == (all[i].good ? JIS_FUTEX_VM : 0), "%s",
+			      all[i].name);
+	}
+}
+END_TEST
+
+START_TEST(what_is_no_lock_is_none)
+{
+	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct lock *last;
+
+	ck_assert_ptr_ne(pages, MAP_FAILED);
+	ck_assert_int_eq(munmap(pages + 4096, 4096), 0);
+	/* At the end of what there is, with its name there too, or cut by it. */
+	last = (struct lock *)(pages + 4096 - sizeof(*last));
+	*last = lock;
+	ck_assert_int_eq(of(&last->mutex), JIS_FUTEX_VM);
+	memcpy(pages + 4096 - sizeof("Heap_lock"), "Heap_lock", sizeof("Heap_lock"));
+	lock.name = pages + 4096 - sizeof("Heap_lock");
+	ck_assert_int_eq(of(&lock.mutex), JIS_FUTEX_VM);
+	ck_assert_str_eq(name, "Heap_lock");
+	pages[4095] = 'x';
+	ck_assert_int_eq(of(&lock.mutex), 0);
+	ck_assert_int_eq(of(pages + 4096 - sizeof(*last) + 16), 0);
+	ck_assert_int_eq(of(pages + 8192), 0);
+	ck_assert_int_eq(of((void *)8), 0);
+	ck_assert_int_eq(of((void *)-8), 0);
+	lock.name = (const char *)1;
+	ck_assert_int_eq(of(&lock.mutex), 0);
+	lock.name = (const char *)-1;
+	ck_assert_int_eq(of(&lock.mutex), 0);
+	/* Where nothing of it is a mutex that HotSpot could have. */
+	lock.name = "Heap_lock";
+	lock.owner = (void *)1;
+	ck_assert_int_eq(of(&lock.mutex), 0);
+	lock.owner = NULL;
+	lock.mutex.__data.__kind = 0x7f7f;
+	ck_assert_int_eq(of(&lock.mutex), 0);
+	lock.mutex.__data.__kind = 0;
+	ck_assert_int_eq(of(&lock.mutex), JIS_FUTEX_VM);
+	ck_assert_int_eq(of((char *)&lock.mutex + 4), 0);
+	munmap(pages, 4096);
+}
+END_TEST
+
+static void *allocates(void *to)
+{
+	*(void **)to = malloc(100);
+	return NULL;
+}
+
+/* A thread beside the first has an arena of its own. */
+START_TEST(arenas_of_malloc)
+{
+	pthread_t thread;
+	uint64_t heap;
+	void *arena, *p = NULL;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, allocates, &p), 0);
+	pthread_join(thread, NULL);
+	ck_assert_ptr_nonnull(p);
+	heap = (uint64_t)(uintptr_t)p & ~(uint64_t)((64u << 20) - 1);
+	memcpy(&arena, (void *)(uintptr_t)heap, sizeof(arena));
+	ck_assert_int_eq(of(arena), JIS_FUTEX_MEMORY);
+	ck_assert_str_eq(name, "malloc arena");
+	ck_assert_int_eq(of((char *)arena + 4), 0);
+	ck_assert_int_eq(of(p), 0);
+	free(p);
+}
+END_TEST
+
+START_TEST(data_of_libraries)
+{
+	void *libc = dlopen("libc.so.6", RTLD_NOW);
+	void *data = libc ? dlsym(libc, "_IO_2_1_stdout_") : NULL;
+
+	ck_assert_ptr_nonnull(data);
+	ck_assert_int_eq(of(data), JIS_FUTEX_LIBRARY);
+	ck_assert_int_eq(strncmp(name, "libc.so", 7), 0);
+	ck_assert_int_eq(of(&data), 0); /* the stack is no library's */
+	dlclose(libc);
+}
+END_TEST
+
+START_TEST(a_process_that_is_gone)
+{
+	pid_t child = fork();
+
+	if (!child)
+		_exit(0);
+	ck_assert_int_gt(child, 0);
+	while (waitpid(child, NULL, 0) < 0)
+		ck_assert_int_eq(errno, EINTR);
+	ck_assert_int_eq(futex_name_read(child, &libraries, (uint64_t)(uintptr_t)&lock.mutex, name),
+			 -ESRCH);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("futexes");
+	Suite *s = suite_create("futex_name");
+	SRunner *r = srunner_create(s);
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, who_waits_for_the_mutex);
+	tcase_add_test(t, who_waits_on_the_condition);
+	tcase_add_test(t, names_are_not_trusted);
+	tcase_add_test(t, what_is_no_lock_is_none);
+	tcase_add_test(t, arenas_of_malloc);
+	tcase_add_test(t, data_of_libraries);
+	tcase_add_test(t, a_process_that_is_gone);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
