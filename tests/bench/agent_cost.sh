@@ -10,6 +10,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . scripts/demo/lib.sh
+. tests/bench/tomcat_load.sh
 BUILD=$(cd "${1:?build directory}" && pwd) rounds=${2:-30} seconds=${3:-4}
 jis=$BUILD/jis
 read -ra options <<<"${RECORD_OPTIONS:---syscalls net,io}"
@@ -32,54 +33,19 @@ mapfile -t command < <(tomcat_command "$dir/base" -Xmx512m)
 server=$!
 tomcat_wait "$port" $server 200 || { tail "$dir/tomcat.log"; exit 1; }
 
-servlets=(HelloWorldExample RequestInfoExample RequestHeaderExample RequestParamExample CookieExample SessionExample)
-jsps=(dates/date snp/snoop jsp2/el/basic-arithmetic num/numguess jsp2/tagfiles/hello forward/forward jsp2/simpletag/hello
-	sessions/carts)
-read -ra pages <<<"${PAGES:-${servlets[*]/#/servlets/servlet/} $(printf 'jsp/%s.jsp ' "${jsps[@]}")}"
-{
-	echo 'local pages = {'
-	printf '"/examples/%s",\n' "${pages[@]}"
-	echo '}; local sessions = {'
-	for _ in 1 2 3 4 5 6 7 8; do
-		curl -fsS -o /dev/null -D - "http://127.0.0.1:$port/examples/servlets/servlet/SessionExample" |
-			sed -n 's/^Set-Cookie: \(JSESSIONID=[0-9A-F.]*\);.*/"\1",/p'
-	done
-	echo '}; local n = 0'
-	echo 'request = function() n = n + 1; return wrk.format("GET", pages[n % #pages + 1], {Cookie = sessions[n % #sessions + 1]}) end'
-} >"$dir/pages.lua"
-[ "$(grep -c JSESSIONID "$dir/pages.lua")" = 8 ] || { echo "no sessions" >&2; exit 1; }
-for page in "${pages[@]}"; do
-	curl -fsS -o /dev/null "http://127.0.0.1:$port/examples/$page" || { echo "no $page" >&2; exit 1; }
-done
-
-# Prints the requests made.
-load() { # SECONDS
-	wrk -t1 -c8 --timeout 60s -d"$1s" -s "$dir/pages.lua" "http://127.0.0.1:$port" |
-		awk '/requests in/ { print n = $1 } /Non-2xx|Socket errors/ { print "wrk: " $0 >"/dev/stderr"; exit 1 }
-			END { if (!n) { print "wrk made no request" >"/dev/stderr"; exit 1 } }'
-}
-
-# CPU time of the JVM in microseconds: its own clock (clock_getcpuclockid), of threads that live and that have ended.
-cpu() { python3 -c "import time; print(time.clock_gettime_ns((~$server << 3) | 2) / 1000)"; }
-
-# CPU time of its compiler threads that live, in microseconds.
-jit() {
-	{ cat /proc/$server/task/*/stat 2>/dev/null || true; } | sed -n 's/.*(C[12] CompilerThre[^)]*) //p' |
-		awk -v hz="$(getconf CLK_TCK)" '{ t += $12 + $13 } END { print t / hz * 1e6 }'
-}
-
+pages_make "$port" "$dir/pages.lua"
 measure() { # ARM
 	local before after n warm jit
 	case $1 in
 	kernel) "$jis" record -q "${options[@]}" --no-agent -p $server -o "$dir/trace" 2>"$dir/record.log" & recorder=$! ;;
 	agent) "$jis" record -q "${options[@]}" -p $server -o "$dir/trace" 2>"$dir/record.log" & recorder=$! ;;
 	esac
-	warm=$(load "${SETTLE:-12}")
-	jit=$(jit)
-	before=$(cpu)
-	n=$(load "$seconds")
-	after=$(cpu)
-	jit=$(awk -v a="$(jit)" -v b="$jit" -v n="$n" 'BEGIN { print (a > b ? a - b : 0) / n }')
+	warm=$(load "$port" "$dir/pages.lua" "${SETTLE:-12}")
+	jit=$(jit_of "$server")
+	before=$(cpu_of "$server")
+	n=$(load "$port" "$dir/pages.lua" "$seconds")
+	after=$(cpu_of "$server")
+	jit=$(awk -v a="$(jit_of "$server")" -v b="$jit" -v n="$n" 'BEGIN { print (a > b ? a - b : 0) / n }')
 	if [ -n "$recorder" ]; then
 		kill -INT $recorder
 		wait $recorder || { cat "$dir/record.log"; exit 1; }
@@ -106,7 +72,7 @@ print(kernel, java, lost)
 PY
 }
 
-load "${WARM:-20}" >/dev/null
+load "$port" "$dir/pages.lua" "${WARM:-20}" >/dev/null
 arms=(off kernel agent)
 for ((i = 0; i < rounds; i++)); do
 	for ((k = 0; k < 3; k++)); do
