@@ -17,8 +17,8 @@
 #include "recorder_private.h"
 
 #define PACKET_BYTES 4096u
-/* Of one process; HotSpot has some hundred, and one for each class loader. */
-#define FUTEXES_MAX 4096u
+/* Of one process; HotSpot has some hundred locks, and some for each class loader and thread. */
+#define FUTEXES_MAX 16384u
 /* Pairs of a thread and an address; when it is full all are looked at once more. */
 #define SEEN_SLOTS 32768u
 
@@ -33,7 +33,7 @@ struct process_futexes {
 	uint32_t nr, room, told;
 	struct futex_libraries libraries;
 	struct own_stream stream;
-	bool refused; /* its memory may not be read; that is told */
+	bool noted; /* that not all have names */
 };
 
 /* Waits that need not be looked at again. */
@@ -101,19 +101,39 @@ static struct process_futexes *futexes_get(struct recorder_process *p)
 	return l;
 }
 
-static void named_add(struct process_futexes *l, const struct named *new)
+/* Once a process. */
+static void nameless_note(const struct recorder_process *p, const char *why)
 {
+	char text[200];
+
+	if (p->futexes->noted)
+		return;
+	p->futexes->noted = true;
+	snprintf(text, sizeof(text),
+		 "process %u: locks of the VM that its threads wait for have no names, or not all: "
+		 "%s",
+		 p->pid, why);
+	recorder_note(p->r, text);
+}
+
+static void named_add(struct recorder_process *p, const struct named *new)
+{
+	struct process_futexes *l = p->futexes;
 	const struct named *known = named_find(l, new->address);
 	struct named *more;
 
 	if (known && known->from == new->from && !strcmp(known->name, new->name))
 		return;
-	if (l->nr == FUTEXES_MAX)
-		return; /* it stays without name */
+	if (l->nr == FUTEXES_MAX) {
+		nameless_note(p, "there are too many of them");
+		return;
+	}
 	if (l->nr == l->room) {
 		more = realloc(l->futexes, (l->room + 64) * sizeof(*more));
-		if (!more)
+		if (!more) {
+			nameless_note(p, "there is no memory for more");
 			return;
+		}
 		l->futexes = more;
 		l->room += 64;
 	}
@@ -159,19 +179,6 @@ static bool may_wait(uint32_t op)
 	return true;
 }
 
-static void refused_note(struct recorder *r, struct recorder_process *p)
-{
-	char text[200];
-
-	p->futexes->refused = true;
-	snprintf(
-		text, sizeof(text),
-		"process %u: its memory may not be read (it takes CAP_SYS_PTRACE): locks of the VM "
-		"that its threads wait for have no names",
-		p->pid);
-	recorder_note(r, text);
-}
-
 static void on_record(void *ctx, uint32_t id, uint64_t time, const uint8_t *payload, uint32_t size)
 {
 	const struct jis_ev_syscall_futex *ev = (const void *)payload;
@@ -194,22 +201,18 @@ static void on_record(void *ctx, uint32_t id, uint64_t time, const uint8_t *payl
 	if (!l)
 		return;
 	from = futex_name_read((pid_t)ev->tid, &l->libraries, ev->address, new.name);
-	if (from == -EPERM && !l->refused)
-		refused_note(r, p);
+	if (from == -EPERM)
+		nameless_note(p, "its memory may not be read, which takes CAP_SYS_PTRACE");
 	if (from <= 0)
 		return;
 	new.from = (uint32_t)from;
 	new.address = ev->address;
-	named_add(l, &new);
+	named_add(p, &new);
 }
 
 void recorder_futexes_look(struct recorder *r, struct packet_walk *walk)
 {
-	bool jvms = false;
-
-	for (const struct recorder_process *p = r->processes; p && !jvms; p = p->next)
-		jvms = p->vm_version != 0;
-	if (!jvms)
+	if (!r->jvms)
 		return;
 	walk->record = on_record;
 	walk->wanted = 1u << JIS_EV_syscall_futex;

@@ -48,6 +48,7 @@ static void process_link(struct recorder *r, struct recorder_process *p)
 	*r->last_process = p;
 	r->last_process = &p->next;
 	r->nr_processes++;
+	r->jvms |= p->vm_version != 0;
 	recorder_futexes_forget(r);
 }
 

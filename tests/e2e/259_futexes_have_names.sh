@@ -48,3 +48,19 @@ sleep 1
 wait $recorder || { cat "$TESTDIR/flight.err"; fail "the flight recorder failed"; }
 trap - EXIT
 check snapshot "$last"
+
+# Who may not read the JVM's memory has no names, and says so; no other record suffers. Another user reads its classes.
+open=$(mktemp -d /tmp/jis-test.XXXXXX)
+trap 'rm -rf "$open"' EXIT
+chmod 755 "$open"
+cp "$CLASSES"/FutexNames*.class "$open"
+chmod 644 "$open"/*
+setpriv --bounding-set=-sys_ptrace "${RECORD[@]}" -q --user nobody --syscalls futex -o "$TESTDIR/refused" -- \
+	"$REAL_JAVA" -cp "$open" FutexNames 4 1000 >"$TESTDIR/refused.out" 2>"$TESTDIR/refused.err" ||
+	{ cat "$TESTDIR/refused.err"; fail "the recording without CAP_SYS_PTRACE failed"; }
+"$JIS" info "$TESTDIR/refused" >"$TESTDIR/info"
+[ "$(grep -c 'locks of the VM .* have no names.*CAP_SYS_PTRACE' "$TESTDIR/info")" = 1 ] ||
+	{ cat "$TESTDIR/info"; fail "it is not told that there are no names"; }
+"$JIS" dump -q "$TESTDIR/refused" >"$TESTDIR/dump"
+! grep -q ' futex_name ' "$TESTDIR/dump" || fail "names, without the right to read them"
+grep -q ' syscall_futex ' "$TESTDIR/dump" || fail "no futexes"
