@@ -3,6 +3,10 @@
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
+import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.NetworkChannel;
@@ -13,10 +17,12 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
- * Makes waits that the kernel alone sees, each kind in a thread of its own, a known number of times: reads of a socket
- * and a pipe, accepts, polls, and a file forced to the disk.
+ * Makes waits that the kernel alone sees, each kind in a thread of its own, a known number of times: reads and writes of a
+ * socket, reads of a pipe, accepts, connects, polls, and a file forced to the disk.
  *
  * <p>Arguments: COUNT MILLISECONDS FILE. Output: lines "KERNEL kind key=value...", java_tid the thread's, count how
  * often it waited, ns how long at least each time (0: as long as the disk takes), took how long it found all to last,
@@ -105,6 +111,58 @@ public final class WaitsKernel {
 		}
 	}
 
+	/** As much as no buffers take: it waits until main reads, and again and again as main does. */
+	private void write() throws Exception {
+		try (ServerSocketChannel server = listen();
+			SocketChannel client = SocketChannel.open().setOption(StandardSocketOptions.SO_RCVBUF, 65536)) {
+			client.connect(server.getLocalAddress());
+			try (SocketChannel served = server.accept().setOption(StandardSocketOptions.SO_SNDBUF, 65536)) {
+				ByteBuffer many = ByteBuffer.allocateDirect(1 << 20);
+				ByteBuffer other = ByteBuffer.allocateDirect(1 << 20);
+				kind("socket-write", ":" + port(client), ms * 1_000_000L, i -> {
+					many.clear();
+					while (many.hasRemaining()) {
+						served.write(many);
+					}
+				}, i -> {
+					other.clear();
+					while (other.hasRemaining()) {
+						client.read(other);
+					}
+				});
+			}
+		}
+	}
+
+	/** Connects to a server that has as many clients waiting as it lets: each accept lets in one more. */
+	private void connect(String name, String object, ServerSocketChannel server, SocketAddress address) throws Exception {
+		List<SocketChannel> all = new ArrayList<>();
+
+		for (int i = 0; i < 2; i++) { // a backlog of one has room for two
+			all.add(SocketChannel.open(address));
+		}
+		kind(name, object, ms * 1_000_000L, i -> all.add(SocketChannel.open(address)), i -> server.accept().close());
+		for (SocketChannel c : all) {
+			c.close();
+		}
+	}
+
+	private void connects() throws Exception {
+		Path path = Files.createTempDirectory("jis").resolve("socket");
+		UnixDomainSocketAddress unix = UnixDomainSocketAddress.of(path);
+
+		try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(unix, 1)) {
+			connect("connect-unix", "", server, unix);
+		} finally {
+			Files.deleteIfExists(path);
+			Files.deleteIfExists(path.getParent());
+		}
+		// Once: the kernel tries again after a second.
+		try (ServerSocketChannel server = ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1)) {
+			new WaitsKernel(1, ms).connect("connect", ":" + port(server), server, server.getLocalAddress());
+		}
+	}
+
 	private void pipe() throws Exception {
 		Pipe pipe = Pipe.open();
 		ByteBuffer one = ByteBuffer.allocateDirect(1);
@@ -136,6 +194,8 @@ public final class WaitsKernel {
 		Waits.ready();
 		WaitsKernel waits = new WaitsKernel(Integer.parseInt(args[0]), Integer.parseInt(args[1]));
 		waits.sockets();
+		waits.write();
+		waits.connects();
 		waits.pipe();
 		waits.poll();
 		waits.disk(Path.of(args[2]));
