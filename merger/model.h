@@ -447,8 +447,8 @@ struct model_counts {
 	uint64_t lost, lost_user; /* in all; of them what processes wrote */
 	uint64_t unknown_threads; /* records of threads the tables do not know */
 	uint64_t forgotten_tasks; /* submitted, not begun, and the oldest of too many */
-	uint64_t stacks_left_out; /* long waits whose stack the agent did not take: too many a
-				     second */
+	uint64_t stacks_left_out; /* long waits of the window whose stack the agent did not take:
+				     too many a second */
 	uint64_t errors[MODEL_NR_ERRORS];
 	uint64_t conflicts[MODEL_NR_CONFLICTS]; /* counted when a sink wants_reasons */
 	/* Where their count is not 0. */

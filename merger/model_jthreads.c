@@ -641,9 +641,9 @@ static void unpark_event(struct model *m, uint32_t process, const struct jis_ev_
 	}
 }
 
-static void stack_event(struct model *m, struct jthread *j, uint32_t stack)
+static void stack_event(struct model *m, struct jthread *j, uint32_t stack, uint64_t t)
 {
-	m->counts.stacks_left_out += !stack;
+	m->counts.stacks_left_out += !stack && t >= m->info.begin && t <= m->info.end;
 	if (j->waits)
 		j->waits->stack = stack;
 	else if (!(j->unseen & ((1u << NR_JWAITS) - 1)))
@@ -718,7 +718,7 @@ void jthread_event(struct model *m, const struct stream_cursor *c, uint64_t t)
 
 		j = jthread_writes(m, process, ev->java_tid, life, t);
 		if (j)
-			stack_event(m, j, ev->stack);
+			stack_event(m, j, ev->stack, t);
 		break;
 	}
 	}

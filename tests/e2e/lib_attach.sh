@@ -195,6 +195,9 @@ for column, name in ((4, "descriptors but for connections"), (5, "mappings of fi
     assert len(counts) == 1, "%s: %s" % (name, [r[column] for r in rows])
 EOS
 	[ -z "$(find /tmp -maxdepth 1 -name ".jis-$recorder-*")" ] || fail "a directory is left in /tmp"
+	# JDKs that throw compiled code away do so once.
+	[ "$("$JIS" info "$trace" | grep -c 'throws away compiled code')" = $((version < 25)) ] ||
+		{ "$JIS" info "$trace"; fail "a note of what the first rewriting costs, on Java $version"; }
 	"$JIS" dump "$trace" >dump 2>/dev/null
 	# Each round's own mark is there once, and none of those between.
 	for ((round = 1; round <= rounds; round++)); do

@@ -678,6 +678,37 @@ START_TEST(stacks_of_waits_are_found)
 }
 END_TEST
 
+/* Those of the window count. */
+START_TEST(stacks_that_are_left_out_are_counted)
+{
+	const struct model_options window = {.from = 20, .to = 40};
+	static const uint32_t stacks[] = {0, 0, 2, 0, 0, 0};
+	struct feed *f = why_new();
+
+	why_start_with(f, &window);
+	writes(f, 5, 101);
+	for (uint64_t i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
+		uint64_t t = 10 + 8 * i; /* 10, 18, 26, 34, 42, 50 */
+
+		PARK(f, t, 2);
+		FEED(f, SLOT, t + 1, wait_stack, .java_tid = 2, .stack = stacks[i]);
+		FEED(f, SLOT, t + 2, park_end, .java_tid = 2);
+	}
+	feed_end(f);
+	ck_assert_uint_eq(f->counts.stacks_left_out, 1);
+	feed_free(f);
+	f = why_new();
+	why_start(f);
+	writes(f, 5, 101);
+	PARK(f, 10, 2);
+	FEED(f, SLOT, 11, wait_stack, .java_tid = 2);
+	FEED(f, SLOT, 12, park_end, .java_tid = 2);
+	feed_end(f);
+	ck_assert_uint_eq(f->counts.stacks_left_out, 1);
+	feed_free(f);
+}
+END_TEST
+
 static void gc_over_a_loss(uint32_t writer, uint32_t finish, uint64_t unpaired, uint64_t time,
 			   const char *reason)
 {
@@ -779,6 +810,7 @@ int main(void)
 	tcase_add_test(t, a_record_of_a_thread_that_is_being_woken_is_none);
 	tcase_add_test(t, calls_do_not_nest);
 	tcase_add_test(t, stacks_of_waits_are_found);
+	tcase_add_test(t, stacks_that_are_left_out_are_counted);
 	tcase_add_test(t, the_document_has_every_reason);
 	tcase_add_test(t, a_collection_goes_on_over_a_loss_only_where_its_number_says_so);
 	suite_add_tcase(s, t);
