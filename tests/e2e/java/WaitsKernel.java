@@ -181,6 +181,9 @@ public final class WaitsKernel {
 	private void disk(Path path) throws Exception {
 		try (FileChannel file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
 			ByteBuffer bytes = ByteBuffer.allocateDirect(1 << 23); // for more than the 2 ms a wait's time may be wrong by
+			// Once before, so that its classes are there: to read one is a wait for another file.
+			file.write(bytes.clear().limit(1), 0);
+			file.force(true);
 			kind("fsync", path.toString(), 0, i -> {
 				file.write(bytes.clear(), (long) i << 23);
 				file.force(true);
