@@ -276,6 +276,7 @@ bench: all tests demo-classes
 	$(Q)tests/bench/calls.sh $(BUILD)
 	$(Q)tests/bench/rmi_cost.sh $(BUILD)
 	$(Q)tests/bench/agent_cost.sh $(BUILD)
+	$(Q)tests/bench/agent_pairs.sh $(BUILD)
 	$(Q)tests/bench/methods_cost.sh $(BUILD)
 
 lab-bench:
