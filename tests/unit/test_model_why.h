@@ -192,6 +192,10 @@ static inline void why_start(struct feed *f)
 }
 
 /* The records that follow in the slot are @tid's. */
+#define PARK(f, t, id)                                                                             \
+	FEED(f, SLOT, t, park_begin, .java_tid = id, .class_name = NAME_SYNC, .hash = 0x5,         \
+	     .timeout = -1)
+
 static inline void writes(struct feed *f, uint64_t t, uint32_t tid)
 {
 	FEED(f, SLOT, t, thread_bind, .tid = tid);
