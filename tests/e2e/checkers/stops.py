@@ -13,6 +13,7 @@ import json
 import os
 import sys
 
+STOPS = ("garbage collection", "safepoint")
 wrong = 0
 
 
@@ -50,6 +51,18 @@ def main():
         for state, want in (("running", int(said["cpu"])), ("ready", int(said["waited"]))) if guest else ():
             if abs(thread["states"][state] - want) > max(20e6, 0.02 * want):
                 complain(f"{state} {thread['states'][state]} ns, by the kernel's books {want}")
+        # Each stop of any thread is for an operation, which has a name; the program asked for two.
+        named = [p for p in report["peers"] if p["reason"] in STOPS and p["name"]]
+        whole = sum(r["count"] for t in report["threads"] for name, r in t["reasons"].items() if name in STOPS)
+        if sum(p["count"] for p in named) != whole:
+            complain(f"{whole} stops of all threads, with an operation: {named}")
+        for words in (("Collect", "GC"), ("ThreadDump",)):
+            its = sum(p["count"] for p in named if any(w in p["name"] for w in words))
+            if its < count:
+                complain(f"{its} stops for {' or '.join(words)}, the spinner's alone are {count}: {named}")
+        # Who lets it go on is the thread that does the operation.
+        if stops > others and thread["top_waker"].get("name") != "VM Thread":
+            complain(f"woken by {thread['top_waker']}")
     for name, n in report["counts"]["errors"].items():
         if n:
             complain(f"{n} times: {name}")
