@@ -119,7 +119,7 @@ def check_locks(expected, report):
             complain(f"no lock {key}")
             continue
         # Threads of the JDK wait on classes of the JDK, too.
-        own = key[1].startswith("Waits$")
+        own = key[1].startswith("Waits")
         if lock["count"] < count or (own and (lock["count"] > count or lock["incomplete"])):
             complain(f"{key}: {count} waits expected: {lock}")
         if owners[key] == {1}:
