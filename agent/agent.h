@@ -40,9 +40,9 @@ struct agent {
 	__u32 counted; /* @generation, while its recording is under way by the processor's counter;
 			  else 0 */
 	char *methods; /* JIS_FEATURE_METHODS: the list it began with */
-	int methods_dry;    /* tell them only */
-	int no_fast_probes; /* call the probes of methods as JNI has it, and no faster */
-	int no_patch;	    /* leave the JVM's code that calls them as it is */
+	int methods_dry; /* tell them only */
+	int no_vm_flags; /* set none that makes calls of methods cheaper to record */
+	int no_patch;	 /* leave the JVM's code that calls them as it is */
 };
 
 extern struct agent agent;

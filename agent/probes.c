@@ -244,7 +244,7 @@ static const struct wrapper wrappers[] = {
 void probes_choose(void)
 {
 	way_by_flag = JIS_METHOD_WAY_JNI;
-	if (!agent.hotspot || agent.attached || agent.no_fast_probes)
+	if (!agent.hotspot || agent.attached || agent.no_vm_flags)
 		return;
 	if (agent.vm_version == 17) {
 		if (vm_flag_set("CriticalJNINatives") == 0)
@@ -409,7 +409,7 @@ static void wrappers_try(JNIEnv *env)
 	int error;
 
 	way = way_by_flag;
-	if (agent.no_patch || agent.no_fast_probes) {
+	if (agent.no_patch) {
 		wrappers_restore(); /* of a former recording */
 		return;
 	}

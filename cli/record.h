@@ -30,7 +30,7 @@ struct record {
 	bool stacks;
 	char *methods; /* rules */
 	const char *argument_strings;
-	bool jni_probes;
+	bool no_jvm_flags;
 	bool joined_told; /* that the recording goes on without its command */
 	const char *reason;
 };

@@ -62,8 +62,9 @@ static const char help[] =
 	"      --methods-budget PERCENT  of a JVM's CPU time their calls may cost (default 15, 0: "
 	"no limit)\n"
 	"      --methods-dry-run only tell which methods those are, with their reasons\n"
-	"      --jni-probes      set no flag of JVMs to make that cheaper, nor patch their code\n"
+	"      --no-jvm-flags    set no flag of JVMs to make that cheaper\n"
 	"      --no-patch        do not patch the code by which JVMs call natives\n"
+	"      --jni-probes      both: calls are recorded by what JNI has\n"
 	"      --no-agent        kernel side only\n"
 	"      --no-rewrite      change no class of JVMs: JVMTI's own events only\n"
 	"      --no-vm-states    do not record the JVM's own states of its threads\n"
@@ -139,8 +140,11 @@ static int take_methods_option(struct record *r, int opt, const char *value)
 	case 'g':
 		return cli_parse_u32("methods-budget", value, 0, 100, &r->options.methods_budget);
 	case 'j':
-		r->jni_probes = true;
+		r->no_jvm_flags = true;
 		r->options.no_patch = 1;
+		return 0;
+	case 'H':
+		r->no_jvm_flags = true;
 		return 0;
 	case 'Q':
 		r->options.no_patch = 1;
@@ -276,7 +280,7 @@ static int conclude(struct record *r)
 		return CLI_USAGE;
 	r->options.methods = r->methods;
 	snprintf(r->agent_options, sizeof(r->agent_options), "%s%s%s",
-		 r->options.no_rewrite ? "norewrite," : "", r->jni_probes ? "jniprobes," : "",
+		 r->options.no_rewrite ? "norewrite," : "", r->no_jvm_flags ? "noflags," : "",
 		 r->options.no_patch ? "nopatch" : "");
 	r->options.agent_options = r->no_agent ? NULL : r->agent_options;
 	return targets_check(&r->targets, r->command.argv != NULL) ? CLI_USAGE : -1;
@@ -308,6 +312,7 @@ int record_parse(struct record *r, int argc, char **argv)
 		{"argument-strings", required_argument, NULL, 'Z'},
 		{"methods-dry-run", no_argument, NULL, 'y'},
 		{"jni-probes", no_argument, NULL, 'j'},
+		{"no-jvm-flags", no_argument, NULL, 'H'},
 		{"no-patch", no_argument, NULL, 'Q'},
 		{"methods-budget", required_argument, NULL, 'g'},
 		{"no-agent", no_argument, NULL, 'N'},

@@ -33,9 +33,10 @@ while read -r version java; do
 	[ "$version" != 17 ] || flag=$critical
 	c1=(-XX:TieredStopAtLevel=1 -XX:Tier3InvocationThreshold=50 -Xbatch)
 	run "jdk$version-interpreter" $flag "" 10 platform "$java" -Xint
+	run "jdk$version-interpreter-no-flag" $jni --no-jvm-flags 5 platform "$java" -Xint
 	run "jdk$version-c1" $flag --no-patch 40 platform "$java" "${c1[@]}"
 	run "jdk$version-c1-jni" $jni --jni-probes 10 platform "$java" "${c1[@]}"
-	run "jdk$version-c1-patch" $patch "" 10 platform "$java" "${c1[@]}" -XX:+UseParallelGC
+	run "jdk$version-c1-patch" $patch --no-jvm-flags 10 platform "$java" "${c1[@]}" -XX:+UseParallelGC
 	run "jdk$version-c2" $patch "" 40 platform "$java" -XX:-TieredCompilation -XX:CompileThreshold=100 -Xbatch
 	[ "$version" = 17 ] || run "jdk$version-virtual" $patch "" 8 virtual "$java" -Djdk.virtualThreadScheduler.parallelism=3
 done < <(jdks)
