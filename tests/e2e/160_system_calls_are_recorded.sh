@@ -25,6 +25,20 @@ comparable() {
 	sed 's/ op=[^ ]*//; s/ *$//' | tr '[:upper:]' '[:lower:]'
 }
 
+# In Paraver (77000007) each call's name from its enter on, and 0 at its exit, in order; between the same names of the thread.
+in_paraver() { # BASE SAID
+	PYTHONPATH=$CHECKERS python3 - "$1" "$2" <<-'PY'
+		import re, sys
+		import prv_rows
+		base, said = sys.argv[1:]
+		labels = prv_rows.labels(base)
+		want = ["" if m[1] == "exit" else m[2] for m in map(re.compile(r"syscall_(\w+) tid=\d+ nr=(\w+)").match, open(said)) if m]
+		got = [labels[77000007][v] if v else "" for row in prv_rows.read(base, lambda name: True).values()
+		       for t, v in row.events[77000007] if labels[77000004].get(row.value(77000004, t)) == "begin"]
+		assert got == want and len(want) >= 12, (got, want)
+	PY
+}
+
 for preset in io net lock time mem file; do
 	"$JIS" record -q --backend ftrace --syscalls $preset -o "$TESTDIR/$preset" -- \
 		"$calls" -f -n "$TESTDIR/files" $preset >"$TESTDIR/$preset.said"
@@ -35,6 +49,8 @@ for preset in io net lock time mem file; do
 	diff "$TESTDIR/$preset.expected" "$TESTDIR/$preset.recorded" >"$TESTDIR/$preset.diff" ||
 		fail "$preset: expected (<), recorded (>): $(head -n 20 "$TESTDIR/$preset.diff")"
 	[ "$(wc -l <"$TESTDIR/$preset.recorded")" -ge 12 ] || fail "$preset: hardly anything was called"
+	"$JIS" export paraver -q "$TESTDIR/$preset" -o "$TESTDIR/$preset.prv"
+	in_paraver "$TESTDIR/$preset" "$TESTDIR/$preset.said" || fail "$preset: Paraver has other calls"
 done
 
 # In words

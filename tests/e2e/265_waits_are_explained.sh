@@ -25,6 +25,10 @@ check() { # NAME
 	python3 "$CHECKERS/waits.py" "$TESTDIR/$1.out" "$TESTDIR/dump" --late "$LATE" || fail "$1: the records"
 	python3 "$CHECKERS/reasons.py" "$TESTDIR/$1.out" "$TESTDIR/report.json" --late "$LATE" || fail "$1: the report"
 	"$JIS" export paraver -q "$TESTDIR/$1" --wakeups all -o "$TESTDIR/$1.prv"
+	python3 "$CHECKERS/prv_said.py" "$TESTDIR/$1.out" "$TESTDIR/dump" "$TESTDIR/$1.prv" --late "$LATE" || fail "$1: Paraver's events"
+	# Names; virtual threads on their carriers, where there are any.
+	python3 "$CHECKERS/prv_records.py" "$TESTDIR/$1" "$TESTDIR/$1.prv" 04+10 15+"$(grep -c '^EXPECT vthread' "$TESTDIR/$1.out")" ||
+		fail "$1: events and records differ"
 	python3 "$CHECKERS/wakers.py" "$TESTDIR/$1.out" "$TESTDIR/report.json" "$TESTDIR/$1" || fail "$1: the wakers"
 	python3 "$CHECKERS/kernel_waits.py" "$TESTDIR/$1.out" "$TESTDIR/report.json" --late "$LATE" || fail "$1: the kernel's waits"
 	rm -rf "${TESTDIR:?}/$1" "$TESTDIR/$1".{prv,pcf,row}

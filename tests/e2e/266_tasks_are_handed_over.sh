@@ -39,6 +39,7 @@ check() { # NAME: 0, or 2 where only times differ
 	"$JIS" report -q --json "$TESTDIR/$1" >"$TESTDIR/$1.json"
 	"$JIS" export paraver -q "$TESTDIR/$1" -o "$TESTDIR/$1.prv"
 	python3 "$CHECKERS/prv_check.py" --contradictions "$TESTDIR/$1.prv" || fail "$1: the Paraver files break a rule"
+	python3 "$CHECKERS/prv_records.py" "$TESTDIR/$1" "$TESTDIR/$1.prv" 30 31 || fail "$1: events and records differ"
 	python3 "$CHECKERS/tasks.py" "$TESTDIR/$1.out" "$TESTDIR/$1.json" "$TESTDIR/$1.prv" || status=$?
 	[ $status != 1 ] || fail "$1"
 	return $status

@@ -18,6 +18,8 @@ check() { # NAME JAVA
 	"$JIS" export paraver -q "$TESTDIR/$1" -o "$TESTDIR/$1.prv"
 	python3 "$CHECKERS/prv_check.py" --contradictions "$TESTDIR/$1.prv" || fail "$1: the Paraver files break a rule"
 	grep -q '^41 Blocked: monitor$' "$TESTDIR/$1.pcf" || fail "$1: no state of monitors"
+	# The JVM starts, is initialised, ends; the thread that was jis executed it.
+	python3 "$CHECKERS/prv_records.py" "$TESTDIR/$1" "$TESTDIR/$1.prv" 03+3 05 || fail "$1: events and records differ"
 
 	"$JIS" export collapsed -q --off-cpu "$TESTDIR/$1" >"$TESTDIR/$1.collapsed"
 	grep -q ';java.lang.Thread.sleep.*;\[sleep\] [0-9]*$' "$TESTDIR/$1.collapsed" || fail "$1: no stack of a sleep"

@@ -16,6 +16,8 @@ check() { # NAME OPTION...
 	"$JIS" info --json "$TESTDIR/$name" >"$TESTDIR/$name.info"
 	python3 "$CHECKERS/safepoints.py" "$TESTDIR/$name.log" "$TESTDIR/$name.dump" "$TESTDIR/$name.info" \
 		--source 1 --at-least $((2 * N)) "$@" || fail "$name"
+	"$JIS" export paraver -q "$TESTDIR/$name" -o "$TESTDIR/$name.prv"
+	python3 "$CHECKERS/prv_records.py" "$TESTDIR/$name" "$TESTDIR/$name.prv" 40+$((2 * N)) 41+$((4 * N)) || fail "$name: Paraver"
 	"$JIS" report --json "$TESTDIR/$name" >"$TESTDIR/$name.json"
 	python3 - "$TESTDIR/$name.json" $N <<'EOP' || fail "$name: the report"
 import json, sys

@@ -66,5 +66,6 @@ python3 "$CHECKERS/prv_check.py" "$TESTDIR/p.prv" || fail "Paraver"
 for type in 77000044 77000045 77000046 77000048 77000050; do
 	grep -q "^0 $type " "$TESTDIR/p.pcf" || fail "no type $type in the .pcf"
 done
+python3 "$CHECKERS/prv_records.py" "$TESTDIR/$first" "$TESTDIR/p.prv" 46+37 47+37 50 51 || fail "Paraver has other exceptions or methods"
 [ "$(grep -o ':77000049:[0-9]*' "$TESTDIR/p.prv" | wc -l)" = "$(grep -c ' allocation {' "$TESTDIR/$first.dump")" ] ||
 	fail "Paraver has other allocations"

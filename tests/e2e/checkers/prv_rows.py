@@ -18,6 +18,11 @@ class Row:
         i = bisect.bisect_right(events, time, key=lambda e: e[0])
         return events[i - 1][1] if i else 0
 
+    def state(self, time):
+        """The state that is on at a time."""
+        i = bisect.bisect_right(self.states, time, key=lambda s: s[0])
+        return self.states[i - 1][2] if i else 0
+
 
 def names(base):
     """The name of each row, by (application, task, thread) as text."""
@@ -31,6 +36,33 @@ def names(base):
             for t, task in enumerate(appl.split(",")) for k in range(int(task.split(":")[0]))]
     assert len(keys) == int(lines[at].split()[-1]), (len(keys), lines[at])
     return dict(zip(keys, lines[at + 1:]))
+
+
+def tasks(base):
+    """The name of each task, by (application, task) as text."""
+    found = list(dict.fromkeys(key[:2] for key in names(base)))
+    with open(base + ".row") as f:
+        lines = f.read().split("\n")
+    at = next(i for i, line in enumerate(lines) if line.startswith("LEVEL TASK SIZE"))
+    assert len(found) == int(lines[at].split()[-1]), (len(found), lines[at])
+    return dict(zip(found, lines[at + 1:]))
+
+
+def labels(base):
+    """What the .pcf calls the values of each type of events."""
+    found, block, values = collections.defaultdict(dict), [], False
+    with open(base + ".pcf") as f:
+        for line in f.read().split("EVENT_TYPE\n", 1)[-1].split("\n"):
+            if line in ("EVENT_TYPE", ""):
+                block, values = ([], False) if line else (block, values)
+            elif line == "VALUES":
+                values = True
+            elif values:
+                for kind in block:
+                    found[kind][int(line.split(" ", 1)[0])] = line.split(" ", 1)[1]
+            else:
+                block.append(int(line.split()[1]))
+    return found
 
 
 def read(base, wanted):
