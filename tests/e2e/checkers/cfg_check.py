@@ -9,7 +9,7 @@ import pathlib, re, sys
 
 THREAD = {"State As Is", "In State", "Not In State", "State Record Dur.", "Last Evt Val", "Next Evt Val",
           "Thread ID", "TaskID"}
-LEVEL = {"Adding", "Maximum", "Minimum", "Average", "Activity", "Mode"}
+LEVEL = {"Adding", "Maximum", "Minimum", "Average", "Activity", "Mode", "Thread i"}
 CPU = {"Active Thd", "Active Thd Val"}
 STATISTICS = {"Time", "% Time", "# Bursts", "Average Burst Time", "Maximum", "Sum bursts", "Average value"}
 faults = []
