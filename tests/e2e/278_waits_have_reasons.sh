@@ -23,6 +23,8 @@ check() { # NAME JAVA
 
 	"$JIS" export collapsed -q --off-cpu "$TESTDIR/$1" >"$TESTDIR/$1.collapsed"
 	grep -q ';java.lang.Thread.sleep.*;\[sleep\] [0-9]*$' "$TESTDIR/$1.collapsed" || fail "$1: no stack of a sleep"
+	"$JIS" export collapsed -q --off-cpu --by-reason "$TESTDIR/$1" >"$TESTDIR/$1.by"
+	python3 "$CHECKERS/collapsed.py" "$TESTDIR/$1.json" "$TESTDIR/$1.collapsed" "$TESTDIR/$1.by" || fail "$1: collapsed stacks hold another time"
 	! grep -v '^[^;]*\(;[^;]*\)*;\[[^;]*\] [0-9]*$' "$TESTDIR/$1.collapsed" || fail "$1: lines of another shape"
 }
 n=0

@@ -41,6 +41,19 @@ views() { python3 "$CHECKERS/views.py" "$@"; } # DIRECTORY X.prv [VIEW...]
 figures=(report.json stats.csv rmi.json)
 views "$top/paraver-export/cfg" t x.prv "${figures[@]}" || fail "see above"
 
+# Stacks hold the same time, of virtual threads and of calls, too; also of a part of the recording.
+collapsed() { "$JIS" export collapsed -q "$@" t; }
+for kind in wall cpu off-cpu; do
+	collapsed --calls $kind >$kind
+done
+collapsed --off-cpu >off
+collapsed --off-cpu --by-reason >by
+python3 "$CHECKERS/collapsed.py" report.json off by stats.csv wall cpu off-cpu || fail "collapsed stacks hold another time"
+"$JIS" report -q --json --from 2s --to 4s t >part.json
+collapsed --off-cpu --from 2s --to 4s >off
+collapsed --off-cpu --by-reason --from 2s --to 4s >by
+python3 "$CHECKERS/collapsed.py" part.json off by || fail "... of a part of the recording"
+
 # It finds what is wrong: a state, a type, a tag, a bin, and rows of CPUs counted as threads.
 cp -r "$top/paraver-export/cfg" cfg
 sed -i 's/{ 1, { 1 1.000000 } }/{ 1, { 1 7.000000 } }/' cfg/load_balance.cfg
