@@ -74,10 +74,11 @@ void emit_state(struct model *m, uint32_t life, enum model_state_kind kind, uint
 	out.cpu = l->cpu; /* MODEL_NO_CPU unless it runs */
 	out.begin = begin;
 	out.end = end;
-	out.successor = successor;
+	/* What comes after the window is told to nobody. */
+	out.successor = end < m->info.end ? successor : NONE;
 	out.preempted = (l->flags & LIFE_PREEMPTED) != 0; /* kept only while READY */
 	out.throttled = (l->flags & LIFE_THROTTLED) != 0; /* likewise */
-	out.more = m->runs_on;
+	out.more = m->runs_on && end < m->info.end;
 	out.in_task = m->tasks && tasks_open(m, life);
 	out.reason = NULL;
 	if (m->reasons)

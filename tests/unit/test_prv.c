@@ -324,6 +324,31 @@ START_TEST(a_run_of_one_nanosecond_names_no_cpu)
 }
 END_TEST
 
+/* It goes on behind the window: in a system call, or with another thread on its CPU. */
+START_TEST(what_the_window_cuts_off_is_told_to_its_end)
+{
+	const struct model_options window = {.from = 5, .to = 25};
+	struct files x = files_new();
+	struct feed *f = feed_usual(false);
+	char *text;
+
+	ck_assert_int_eq(model_new(&f->man, &window, f->cursors, FEED_STREAMS, &f->m), 0);
+	start_export(f, &x, &(struct paraver_options){0});
+	begin(f);
+	feed_switch(f, 0, 10, 0, R, 100);
+	if (_i)
+		FEED(f, 0, 30, syscall_enter, .tid = 100, .nr = 0);
+	else
+		feed_switch(f, 0, 30, 100, S, 101);
+	finish(f, &x);
+	text = content(&x, ".prv");
+	ck_assert_ptr_nonnull(strstr(text, "\n1:1:1:1:1:5:20:1\n"));
+	free(text);
+	feed_free(f);
+	files_free(&x);
+}
+END_TEST
+
 START_TEST(rows_of_dead_threads_are_used_again_when_there_are_too_many)
 {
 	struct files x = files_new();
@@ -437,6 +462,7 @@ int main(void)
 	tcase_add_test(t, a_virtual_thread_on_a_carrier_that_is_ready_is_not_counted_twice);
 	tcase_add_test(t, each_host_is_a_node);
 	tcase_add_test(t, a_run_of_one_nanosecond_names_no_cpu);
+	tcase_add_loop_test(t, what_the_window_cuts_off_is_told_to_its_end, 0, 2);
 	tcase_add_test(t, rows_of_dead_threads_are_used_again_when_there_are_too_many);
 	tcase_add_test(t, numbers_are_written_as_printf_does);
 	tcase_add_test(t, what_paraver_cannot_load_is_refused_and_leaves_no_files);
