@@ -144,6 +144,22 @@ static int wait_kind(struct paraver *p, const struct prv_row *row, const struct 
 	return err ? err : event_line(p, row, 0, end, PARAVER_TYPE_BLOCKED, 0);
 }
 
+/*
+ * A state's line goes on, in or after a system call. The VM's own threads may leave their CPU in
+ * calls always: what they are is told here, too.
+ */
+static int piece(struct paraver *p, struct prv_row *row, const struct model_state *s)
+{
+	enum model_reason_kind kind = s->reason->kind;
+	uint64_t begin = s->begin > p->info->begin ? s->begin - p->info->begin : 0;
+	bool owns = row->owner == s->thread || (row->owner == NONE && row->nr == 1);
+
+	if (!owns || s->kind != MODEL_RUNNING || kind == row->run || kind < MODEL_RUN_GC ||
+	    kind > MODEL_RUN_VM_OTHER)
+		return 0;
+	return run_event(p, row, kind, begin);
+}
+
 int prv_state(void *ctx, const struct model_state *s)
 {
 	struct paraver *p = ctx;
@@ -155,9 +171,11 @@ int prv_state(void *ctx, const struct model_state *s)
 	bool handed, waits;
 	int err = 0;
 
-	if (index == NONE || s->more) /* the line goes on */
+	if (index == NONE)
 		return 0;
 	row = &p->rows[index];
+	if (s->more)
+		return piece(p, row, s);
 	if (row->owner != s->thread) {
 		/* A former owner's exit, told late. */
 		if (row->owner != NONE &&

@@ -76,6 +76,29 @@ START_TEST(what_a_thread_runs_is_told_when_it_changes)
 }
 END_TEST
 
+START_TEST(what_always_leaves_its_cpu_in_a_call_runs_something_too)
+{
+	struct files x = files_new();
+	struct feed *f = jvm(&x);
+	char *text, want[64];
+
+	FEED(f, 0, 10, syscall_enter, .tid = 102, .nr = nr("futex"));
+	leaves(f, 0, 12, 102, S, "futex", 0, 0);
+	feed_wake(f, 1, 30, 101, 102, 30);
+	comes(f, 0, 40, 102);
+	FEED(f, 0, 41, syscall_exit, .tid = 102, .nr = nr("futex"));
+	FEED(f, 0, 50, syscall_enter, .tid = 102, .nr = nr("futex"));
+	leaves(f, 0, 52, 102, S, "futex", 0, 0);
+	finish(f, &x);
+	text = content(&x, ".prv");
+	snprintf(want, sizeof(want), "0:77000006:%d\n", MODEL_RUN_VM_OPERATION);
+	events_are(text, 77000006, want);
+	free(text);
+	feed_free(f);
+	files_free(&x);
+}
+END_TEST
+
 START_TEST(calls_of_32_bit_have_numbers_of_their_own)
 {
 	struct files x = files_new();
@@ -112,6 +135,7 @@ int main(void)
 	int failed;
 
 	tcase_add_test(t, what_a_thread_runs_is_told_when_it_changes);
+	tcase_add_test(t, what_always_leaves_its_cpu_in_a_call_runs_something_too);
 	tcase_add_test(t, calls_of_32_bit_have_numbers_of_their_own);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
