@@ -100,9 +100,12 @@ static void class_settle(struct pass *pass, int rewritten)
 	}
 }
 
-/* One method of a class whose request is over. */
-static void method_settled(struct traced *m, int done, int again)
+/* One method of a class whose request is over. @why: it has been refused for good. Returns whether
+ * that has been told. */
+static int method_settled(struct traced *m, int done, const char *why)
 {
+	int refused = why && m->present && !m->was;
+
 	if (done) {
 		change.enabled += m->present && !m->was;
 		change.disabled += !m->present && m->was;
@@ -110,16 +113,21 @@ static void method_settled(struct traced *m, int done, int again)
 	if (!done && m->was)
 		traced_restore(m, m->flags_was);
 	/* Of one that was told and has come to nothing this tells too. */
-	if (done ? !m->present && m->was : !again && m->present && !m->was)
+	if (done ? !m->present && m->was : refused)
 		off_tell(m);
+	if (refused)
+		traced_tell_stuck(m, why);
 	if (!done)
 		m->present = m->was;
+	return refused;
 }
 
-/* A request is over: where it was refused, its classes have what they had. Under the lock. */
-static void settle_all(int done, int again)
+/* A request is over: where it was refused, its classes have what they had. Under the lock. Returns
+ * of how many methods it has been told that they are refused. */
+static unsigned int settle_all(int done, const char *why)
 {
 	struct traced_class *c;
+	unsigned int told = 0;
 	struct traced *m;
 
 	while ((c = settled)) {
@@ -127,10 +135,11 @@ static void settle_all(int done, int again)
 		c->settled = 0;
 		c->nr_present = 0;
 		for (m = c->methods; m; m = m->next) {
-			method_settled(m, done, again);
+			told += (unsigned int)method_settled(m, done, why);
 			c->nr_present += m->present;
 		}
 	}
+	return told;
 }
 
 /* Those that cannot be told are not rewritten: their calls would mean nothing. */
@@ -308,11 +317,22 @@ static int prepared_look(const struct class_id *id, const struct supers *supers)
 	return chosen;
 }
 
+/* Can the JVM have it rewritten? Else its chosen methods are told. */
+static int class_modifiable(jclass class, const struct class_id *id)
+{
+	jboolean modifiable = JNI_FALSE;
+
+	if ((*agent.jvmti)->IsModifiableClass(agent.jvmti, class, &modifiable))
+		return 0;
+	if (!modifiable)
+		methods_left(&choice, class, id, NULL);
+	return modifiable;
+}
+
 /* Returns whether it has been left for the control thread. */
 static int prepared_later(JNIEnv *env, jclass class)
 {
 	char name[NAME_MODIFIED_MAX];
-	jboolean modifiable = JNI_FALSE;
 	struct supers *supers = NULL;
 	struct class_id id = {-1, name, 0};
 	int above = 0, chosen = 0;
@@ -328,8 +348,7 @@ static int prepared_later(JNIEnv *env, jclass class)
 		supers = supers_ask(env, class);
 	chosen = prepared_look(&id, supers);
 	free(supers);
-	return chosen && !(*agent.jvmti)->IsModifiableClass(agent.jvmti, class, &modifiable) &&
-	       modifiable && methods_later_add(env, class) == 0;
+	return chosen && class_modifiable(class, &id) && methods_later_add(env, class) == 0;
 }
 
 void methods_prepared(JNIEnv *env, jclass class)
@@ -424,7 +443,6 @@ static int class_selected(JNIEnv *env, jclass class, const struct selection *s, 
 {
 	char name[NAME_MODIFIED_MAX];
 	struct class_id id = {-1, name, class_dotted(class, name, sizeof(name))};
-	jboolean modifiable = JNI_FALSE;
 	struct supers *supers = NULL;
 	int is;
 
@@ -438,24 +456,28 @@ static int class_selected(JNIEnv *env, jclass class, const struct selection *s, 
 	is = class_concerned(&id, s, supers);
 	pthread_mutex_unlock(&methods_lock);
 	free(supers);
-	return is && !(*agent.jvmti)->IsModifiableClass(agent.jvmti, class, &modifiable) &&
-	       modifiable && !(on && class_is_late(class, &id));
+	return is && class_modifiable(class, &id) && !(on && class_is_late(class, &id));
 }
 
 static void on_request(JNIEnv *env, jclass *classes, jint n, jvmtiError error)
 {
-	char name[NAME_MODIFIED_MAX];
+	char name[NAME_MODIFIED_MAX], why[80];
 	struct traced_class *c = NULL;
+	unsigned int told;
 	size_t length = error && n == 1 ? class_dotted(classes[0], name, sizeof(name)) : 0;
 	long loader = length ? class_loader(env, classes[0]) : -1;
 
+	snprintf(why, sizeof(why), "the JVM refuses to rewrite its class (JVMTI error %d)", error);
 	pthread_mutex_lock(&methods_lock);
-	settle_all(!error, n > 1);
+	told = settle_all(!error, error && n == 1 ? why : NULL);
 	if (loader >= 0)
 		c = traced_class_get(loader, name, length, 0);
 	if (c)
 		c->stuck = 1;
 	pthread_mutex_unlock(&methods_lock);
+	/* No hook of ours has come by, or it could not read what others had made of it. */
+	if (loader >= 0 && !told)
+		methods_left(&choice, classes[0], &(struct class_id){loader, name, length}, why);
 }
 
 static int classes_request(JNIEnv *env, jclass *classes, jint n)
@@ -558,6 +580,8 @@ int methods_capabilities(const jvmtiCapabilities *potential, jvmtiCapabilities *
 	if (agent.no_rewrite)
 		return -ENOTSUP;
 	wanted->can_retransform_classes = 1;
+	wanted->can_get_bytecodes = potential->can_get_bytecodes;
+	wanted->can_get_source_file_name = potential->can_get_source_file_name;
 	return potential->can_retransform_classes ? 0 : -ENOTSUP;
 }
 

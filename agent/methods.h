@@ -62,7 +62,8 @@ __u32 loader_name(long loader);
 /* The class, made where @make; NULL: none. */
 struct traced_class *traced_class_get(long loader, const char *name, size_t length, int make);
 struct traced_class *traced_class_next(const struct traced_class *after);
-/* "Lcom/acme/Foo;" is com.acme.Foo, in @text; its length, 0: an array, or there is no room. */
+/* "Lcom/acme/Foo;" is com.acme.Foo, in @text, "Lcom/acme/Foo.0x12;", which is hidden,
+ * com.acme.Foo/0x12; its length, 0: an array, or there is no room. */
 size_t class_dotted(jclass class, char *text, size_t n);
 /* Its method, made with the next number where there is none; NULL: no memory. */
 struct traced *traced_get(struct traced_class *class, const struct choice_text *name,
@@ -74,8 +75,13 @@ int traced_tell(struct traced_class *class, struct traced *method, const struct 
 		unsigned int flags);
 /* The flags that have been told have not come true: those from before still hold. */
 void traced_restore(struct traced *method, unsigned int flags);
-/* Tells that a chosen method is left as it is. */
+/* Tells that a chosen method is left as it is; one that has been told as traced; one of a class
+ * whose file is not to be had (@file: its source, or NULL). */
 void traced_tell_refused(struct traced_class *class, const struct jis_method *m, const char *why);
+void traced_tell_stuck(const struct traced *method, const char *why);
+struct class_id;
+void traced_tell_left(const struct class_id *class, const char *name, const char *descriptor,
+		      const char *file, const char *why);
 /* Forgets classes whose loaders are gone. Without the lock. */
 void traced_sweep(JNIEnv *env);
 
@@ -133,6 +139,11 @@ int supers_keep(const struct choice *choice, const struct supers *s, const struc
 		unsigned int first);
 /* How many rules of that kind match what is above. */
 unsigned int supers_rules(const struct choice *choice, const struct traced_class *c);
+
+/* methods_left.c: tells which methods of a class that cannot be rewritten are chosen, and @why;
+ * NULL: because of what class it is. Without the lock; nothing where the class is not prepared. */
+void methods_left(const struct choice *choice, jclass class, const struct class_id *id,
+		  const char *why);
 
 /* methods_later.c */
 /* Readable when there are classes to be rewritten; -1: cannot be had. */

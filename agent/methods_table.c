@@ -257,6 +257,13 @@ struct traced_class *traced_class_get(long loader, const char *name, size_t leng
 	return c;
 }
 
+/* As Class.getName() has it: of a hidden class's suffix JVMTI writes the dot, and Java the slash.
+ */
+static char dotted(char c)
+{
+	return c == '/' ? '.' : c == '.' ? '/' : c;
+}
+
 size_t class_dotted(jclass class, char *text, size_t n)
 {
 	char *signature = NULL;
@@ -269,7 +276,7 @@ size_t class_dotted(jclass class, char *text, size_t n)
 	if (length >= n)
 		length = 0;
 	for (i = 0; i < length; i++)
-		text[i] = signature[i + 1] == '/' ? '.' : signature[i + 1];
+		text[i] = dotted(signature[i + 1]);
 	(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)signature);
 	return length;
 }
@@ -511,10 +518,34 @@ void traced_restore(struct traced *method, unsigned int flags)
 	told_again(method);
 }
 
-void traced_tell_refused(struct traced_class *class, const struct jis_method *m, const char *why)
+static void refused_tell(__u32 method, const char *why)
 {
-	struct jis_ev_method_refused record = {method_tell(class, m),
-					       name_intern(why, strlen(why))};
+	struct jis_ev_method_refused record = {method, name_intern(why, strlen(why))};
 
 	dict_write(JIS_EV_method_refused, &record, sizeof(record), NULL, 0);
+}
+
+void traced_tell_refused(struct traced_class *class, const struct jis_method *m, const char *why)
+{
+	refused_tell(method_tell(class, m), why);
+}
+
+void traced_tell_stuck(const struct traced *method, const char *why)
+{
+	refused_tell(method->about.method, why);
+}
+
+void traced_tell_left(const struct class_id *class, const char *name, const char *descriptor,
+		      const char *file, const char *why)
+{
+	struct jis_ev_method_def fixed = {
+		.name = name_intern_part(name, strlen(name)),
+		.descriptor = name_intern_part(descriptor, strlen(descriptor)),
+		.file = name_intern_part(file, file ? strlen(file) : 0),
+	};
+	char text[NAME_UTF8_MAX];
+
+	refused_tell(method_define(&fixed, text,
+				   utf8_of_modified(text, class->name, class->length)),
+		     why);
 }
