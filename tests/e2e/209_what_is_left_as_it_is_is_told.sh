@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Each chosen method that is left as it is is told by name and reason, by the dry run and by a recording: all that the JDK's
 # class files mark for the VM, java.lang.Object, the probes, classes in which the JVM switches stacks, hidden classes
-# and those of lambdas, and what the JVM refuses to rewrite; no other is. On every JDK that is here.
+# and those of lambdas, and what the JVM refuses to rewrite; no other is. Of the others the dictionary has source file and
+# lines as javap has. On every JDK that is here.
 . "$(dirname "$0")/lib_methods.sh"
 
 printf 'Premain-Class: MethodsLeft\nCan-Retransform-Classes: true\n' >MANIFEST.MF
@@ -13,6 +14,8 @@ with zipfile.ZipFile("left.jar", "w") as jar:
     for name in ("MethodsLeft", "MethodsLeft$Damage"):
         jar.write(f"{sys.argv[1]}/{name}.class", name + ".class")
 END
+JAVAP=$(dirname "$(readlink -f "$REAL_JAVA")")/javap
+[ -x "$JAVAP" ] || skip "no javap beside $REAL_JAVA"
 list='annotation:jdk.internal.misc.ScopedMemoryAccess$Scoped,java.lang.Object,java.lang.JProbe$,java.lang.VirtualThread'
 list+=',jdk.internal.vm.Continuation,MethodsLeft**'
 marked=
@@ -48,6 +51,9 @@ for line in "${JDKS[@]}"; do
 	"${RECORD[@]}" -q --methods "annotation:jdk.internal.vm.annotation.*,$list" --methods-dry-run -o trace -- \
 		"$java" -cp "$CLASSES" MethodsLeft files </dev/null >dry 2>err || { cat err; fail "dry: exit status $?"; }
 	python3 "$CHECKERS/left.py" dry files dry || fail "the dry run"
+	"$JIS" dump -q --raw trace >dump
+	"$JAVAP" -p -l -s files/*.class >javap 2>javap.err || { head javap.err; fail "javap fails"; }
+	python3 "$CHECKERS/methods_about.py" javap dump dry 1000 || fail "the dictionary"
 
 	rm -rf trace in
 	mkfifo in
@@ -72,8 +78,8 @@ for line in "${JDKS[@]}"; do
 	dry_late "$java"
 	grep -qxF "$refused" late || { cat late; fail "the dry run does not tell a class that the JVM refused"; }
 	while read -r what name; do
-		[ "$what" = READY ] || grep -qF "$name.applyAsInt(I)I  not traced: its class is hidden" late ||
-			{ cat late; fail "the dry run of a JVM that is there does not tell $name"; }
-	done <out
+		grep -qF "$name.applyAsInt(I)I  not traced: its class is hidden" late ||
+			{ cat late; fail "the dry run of a JVM that is there does not tell the $what $name"; }
+	done < <(grep '^HIDDEN\|^LAMBDA' out)
 	[ "$(grep -c '^java.lang.Object.* not traced: java.lang.Object is never rewritten$' late)" -ge 4 ] || fail "Object is not told"
 done

@@ -89,6 +89,8 @@ public class MethodsLeft {
 		IntUnaryOperator lambda = n -> n + offset;
 
 		sum += lambda.applyAsInt(sum) + Refused.refused(sum);
+		// Of the boot loader.
+		System.out.println("LOADER jdk.internal.misc.Unsafe ");
 		System.out.println("HIDDEN " + hidden.getName());
 		System.out.println("LAMBDA " + lambda.getClass().getName());
 		System.out.println("READY " + sum);
