@@ -123,11 +123,11 @@ static int method_settled(struct traced *m, int done, const char *why)
 }
 
 /* A request is over: where it was refused, its classes have what they had. Under the lock. Returns
- * of how many methods it has been told that they are refused. */
-static unsigned int settle_all(int done, const char *why)
+ * whether it has been told of a method that it is refused. */
+static int settle_all(int done, const char *why)
 {
 	struct traced_class *c;
-	unsigned int told = 0;
+	int told = 0;
 	struct traced *m;
 
 	while ((c = settled)) {
@@ -135,7 +135,7 @@ static unsigned int settle_all(int done, const char *why)
 		c->settled = 0;
 		c->nr_present = 0;
 		for (m = c->methods; m; m = m->next) {
-			told += (unsigned int)method_settled(m, done, why);
+			told |= method_settled(m, done, why);
 			c->nr_present += m->present;
 		}
 	}
@@ -463,12 +463,13 @@ static void on_request(JNIEnv *env, jclass *classes, jint n, jvmtiError error)
 {
 	char name[NAME_MODIFIED_MAX], why[80];
 	struct traced_class *c = NULL;
-	unsigned int told;
+	int told, on;
 	size_t length = error && n == 1 ? class_dotted(classes[0], name, sizeof(name)) : 0;
 	long loader = length ? class_loader(env, classes[0]) : -1;
 
 	snprintf(why, sizeof(why), "the JVM refuses to rewrite its class (JVMTI error %d)", error);
 	pthread_mutex_lock(&methods_lock);
+	on = methods_on;
 	told = settle_all(!error, error && n == 1 ? why : NULL);
 	if (loader >= 0)
 		c = traced_class_get(loader, name, length, 0);
@@ -476,7 +477,7 @@ static void on_request(JNIEnv *env, jclass *classes, jint n, jvmtiError error)
 		c->stuck = 1;
 	pthread_mutex_unlock(&methods_lock);
 	/* No hook of ours has come by, or it could not read what others had made of it. */
-	if (loader >= 0 && !told)
+	if (loader >= 0 && on && !told)
 		methods_left(&choice, classes[0], &(struct class_id){loader, name, length}, why);
 }
 

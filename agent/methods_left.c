@@ -60,7 +60,19 @@ static jint left_methods(jclass class, struct left **out)
 	return kept;
 }
 
-static int is_chosen(const struct choice *choice, const struct class_id *id, const struct left *m)
+/* A class that is refused keeps the probes that it has. */
+static int has_probes(const struct traced_class *c, const struct left *m)
+{
+	const struct traced *t = c ? c->methods : NULL;
+
+	while (t && !(t->present && !strcmp(t->text, m->name) &&
+		      !strcmp(t->text + t->name_length + 1, m->descriptor)))
+		t = t->next;
+	return t != NULL;
+}
+
+/* Chosen, and not traced? */
+static int is_left(const struct choice *choice, const struct class_id *id, const struct left *m)
 {
 	const struct traced_class *c = traced_class_get(id->loader, id->name, id->length, 0);
 	struct choice_text supers[SUPERS_MAX];
@@ -73,7 +85,7 @@ static int is_chosen(const struct choice *choice, const struct class_id *id, con
 		.nr_supers = c ? supers_list(c, supers) : 0,
 	};
 
-	return choice_of(choice, &about) != CHOICE_NOT;
+	return choice_of(choice, &about) != CHOICE_NOT && !has_probes(c, m);
 }
 
 void methods_left(const struct choice *choice, jclass class, const struct class_id *id,
@@ -91,7 +103,7 @@ void methods_left(const struct choice *choice, jclass class, const struct class_
 			      : "the JVM lets nobody rewrite its class";
 	pthread_mutex_lock(&methods_lock);
 	for (i = 0; i < n; i++)
-		if (is_chosen(choice, id, &methods[i]))
+		if (is_left(choice, id, &methods[i]))
 			traced_tell_left(id, methods[i].name, methods[i].descriptor, file, why);
 	pthread_mutex_unlock(&methods_lock);
 	(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)file);

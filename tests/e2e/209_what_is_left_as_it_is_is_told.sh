@@ -43,6 +43,24 @@ dry_late() { # JAVA
 	wait "$recorder" || { cat rec.err; fail "the recorder ended with $?"; }
 }
 
+# recorded METHODS ON COMMAND...: a recording, in which further methods are switched on.
+recorded() {
+	local methods=$1 on=$2
+	shift 2
+	rm -rf trace in
+	mkfifo in
+	: >out
+	"${RECORD[@]}" --methods "$methods" -o trace -- "$@" <in >out 2>err &
+	program=$!
+	exec 8>in
+	wait_for 60 grep -q READY out
+	"$JIS" methods -q -o trace --on "$on" "$(jvm_below $program)"
+	echo >&8
+	exec 8>&-
+	wait $program || { cat err; fail "the program ended with $?"; }
+	"$JIS" methods --list trace >list
+}
+
 for line in "${JDKS[@]}"; do
 	read -r version java <<<"$line"
 	echo "== $version"
@@ -55,24 +73,21 @@ for line in "${JDKS[@]}"; do
 	"$JAVAP" -p -l -s files/*.class >javap 2>javap.err || { head javap.err; fail "javap fails"; }
 	python3 "$CHECKERS/methods_about.py" javap dump dry 1000 || fail "the dictionary"
 
-	rm -rf trace in
-	mkfifo in
-	: >out
-	"${RECORD[@]}" --methods "$marked$list,!MethodsLeft\$Refused" -o trace -- "$java" -javaagent:left.jar -cp "$CLASSES" \
-		MethodsLeft files <in >out 2>err &
-	program=$!
-	exec 8>in
-	wait_for 60 grep -q READY out
-	"$JIS" methods -q -o trace --on 'MethodsLeft$Refused' "$(jvm_below $program)"
-	echo >&8
-	exec 8>&-
-	wait $program || { cat err; fail "the program ended with $?"; }
-	"$JIS" methods --list trace >list
+	recorded "$marked$list,!MethodsLeft\$Refused,!MethodsLeft\$Kept" 'MethodsLeft$Refused' "$java" -javaagent:left.jar -cp "$CLASSES" \
+		MethodsLeft files
 	python3 "$CHECKERS/left.py" list files out only || fail "the recording"
 	grep -qxF "$refused" list || { grep -F '$Refused' list; fail "a class that the JVM refused is not told"; }
 	"$JIS" dump --event method_refused trace >dump
 	grep -qF 'MethodsLeft$Refused.refused' dump || fail "dump does not tell it"
 	[ "$(wc -l <dump)" = "$(grep -c ' not traced: ' list)" ] || fail "dump tells others"
+
+	# Where others' damage comes before our agent; what has been traced, and still is, is not told.
+	JAVA_TOOL_OPTIONS=-javaagent:left.jar recorded 'MethodsLeft$Kept.kept' 'MethodsLeft$Kept,MethodsLeft$Refused.refused' \
+		"$java" -cp "$CLASSES" MethodsLeft
+	grep -qxF "$refused" list || { cat list; fail "a class damaged before is not told"; }
+	grep -q '^MethodsLeft$Kept.more(I)I  not traced: the JVM refuses' list || { cat list; fail "a further method is not told"; }
+	! grep '^MethodsLeft$Kept.kept.*not traced' list || fail "what is traced is told as left"
+	[ "$(counts trace)" = 'MethodsLeft$Kept.kept 2' ] || { counts trace; fail "what was traced is no more"; }
 
 	rm -rf trace
 	dry_late "$java"

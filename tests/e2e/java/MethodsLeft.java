@@ -16,8 +16,8 @@ import java.util.stream.Stream;
 
 /**
  * Loads what is never rewritten: classes of java.base with methods marked for the VM, whose files it
- * copies into the folder it is given, hidden classes, a lambda. As an agent it lets no one retransform
- * Refused, whose bytes it then damages.
+ * copies into the folder it is given (without one: none of them), hidden classes, a lambda. As an agent it
+ * lets no one retransform Refused and Kept, whose bytes it then damages.
  */
 public class MethodsLeft {
 	static class Hidden implements IntUnaryOperator {
@@ -39,10 +39,20 @@ public class MethodsLeft {
 		}
 	}
 
+	static class Kept {
+		static int kept(int n) {
+			return more(n) + 5;
+		}
+
+		static int more(int n) {
+			return n + 6;
+		}
+	}
+
 	private static class Damage implements ClassFileTransformer {
 		@Override
 		public byte[] transform(ClassLoader loader, String name, Class<?> old, ProtectionDomain domain, byte[] bytes) {
-			return old != null && name.equals("MethodsLeft$Refused") ? new byte[10] : null;
+			return old != null && (name.endsWith("$Refused") || name.endsWith("$Kept")) ? new byte[10] : null;
 		}
 	}
 
@@ -74,9 +84,15 @@ public class MethodsLeft {
 		}
 	}
 
-	public static void main(String[] args) throws Exception {
+	private static void takeAll(Path folder) throws IOException {
 		try (Stream<Path> files = Files.walk(FileSystems.getFileSystem(URI.create("jrt:/")).getPath("/modules/java.base"))) {
-			files.filter(f -> f.toString().endsWith(".class")).forEach(f -> take(f, Path.of(args[0])));
+			files.filter(f -> f.toString().endsWith(".class")).forEach(f -> take(f, folder));
+		}
+	}
+
+	public static void main(String[] args) throws Exception {
+		if (args.length > 0) {
+			takeAll(Path.of(args[0]));
 		}
 		byte[] template;
 		try (InputStream in = MethodsLeft.class.getResourceAsStream("MethodsLeft$Hidden.class")) {
@@ -88,12 +104,13 @@ public class MethodsLeft {
 		int offset = args.length, sum = ((IntUnaryOperator) made.newInstance()).applyAsInt(offset);
 		IntUnaryOperator lambda = n -> n + offset;
 
-		sum += lambda.applyAsInt(sum) + Refused.refused(sum);
+		sum += lambda.applyAsInt(sum) + Refused.refused(sum) + Kept.kept(sum);
 		// Of the boot loader.
 		System.out.println("LOADER jdk.internal.misc.Unsafe ");
 		System.out.println("HIDDEN " + hidden.getName());
 		System.out.println("LAMBDA " + lambda.getClass().getName());
 		System.out.println("READY " + sum);
 		System.in.read();
+		Kept.kept(sum);
 	}
 }
