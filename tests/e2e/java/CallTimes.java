@@ -22,13 +22,20 @@ import java.util.concurrent.locks.LockSupport;
  * time are read before and after it, and at its begin and its end: what a recorder says lies in between. The kernel's
  * books say how long it slept and waited for a CPU. They call those of Graph, too, and count by which ways.
  *
- * <p>Arguments: COUNT MILLISECONDS. Output: a line "TIMES thread method KEY=VALUE..." in ns for each thread and method; "WAY
+ * <p>Arguments: COUNT MILLISECONDS [virtual]: the two are virtual threads, of whose CPU nobody keeps books. Output: a line "TIMES thread method KEY=VALUE..." in ns for each thread and method; "WAY
  * thread method>method... calls"; "LOADER class loader's-class"; "END".
  */
 public final class CallTimes {
 	private static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
 
+	private static boolean virtual;
+
 	private CallTimes() {
+	}
+
+	/** Of a virtual thread the JVM does not say it. */
+	private static long cpuTime() {
+		return virtual ? 0 : BEAN.getCurrentThreadCpuTime();
 	}
 
 	/** Clock and CPU time at the begin and the end of a call. */
@@ -37,11 +44,11 @@ public final class CallTimes {
 
 		void first() {
 			begin = System.nanoTime();
-			cpuBegin = BEAN.getCurrentThreadCpuTime();
+			cpuBegin = cpuTime();
 		}
 
 		void last() {
-			cpuEnd = BEAN.getCurrentThreadCpuTime();
+			cpuEnd = cpuTime();
 			end = System.nanoTime();
 		}
 	}
@@ -169,14 +176,15 @@ public final class CallTimes {
 		void time(String method, long made, Call call) throws Exception {
 			Moments in = new Moments();
 			KernelBooks then = new KernelBooks();
-			long cpu = BEAN.getCurrentThreadCpuTime(), begin = System.nanoTime();
+			long cpu = cpuTime(), begin = System.nanoTime();
 			call.run(in);
 			long end = System.nanoTime();
-			cpu = BEAN.getCurrentThreadCpuTime() - cpu;
+			cpu = cpuTime() - cpu;
 			KernelBooks now = new KernelBooks();
+			long beside = now.time(then) - (end - begin); // it may have slept then, too
 			calls.computeIfAbsent(method, m -> new ArrayList<>())
 				.add(new long[] {in.end - in.begin, end - begin, in.cpuEnd - in.cpuBegin, cpu,
-					now.leastAsleep(then), now.mostAsleep(then, made), now.waited() - then.waited()});
+					now.leastAsleep(then) - beside, now.mostAsleep(then, made > 0 ? made : Long.MAX_VALUE), now.waited() - then.waited(), made});
 		}
 
 		private static long least(List<long[]> all, int column) {
@@ -197,7 +205,7 @@ public final class CallTimes {
 				+ " least_within=" + least(all, 0) + " least_around=" + least(all, 1)
 				+ " most_within=" + most(all, 0) + " most_around=" + most(all, 1)
 				+ " cpu_within=" + sum(all, 2) + " cpu_around=" + sum(all, 3)
-				+ " asleep_least=" + sum(all, 4) + " asleep_most=" + sum(all, 5) + " waited=" + sum(all, 6)));
+				+ " asleep_least=" + sum(all, 4) + " asleep_most=" + sum(all, 5) + " waited=" + sum(all, 6) + " made=" + sum(all, 7)));
 			ways.forEach((path, n) -> System.out.println("WAY " + thread + " " + path + " " + n));
 		}
 	}
@@ -274,12 +282,22 @@ public final class CallTimes {
 				books.time("enters", ms * 1_000_000, m -> Work.enters(m, lock));
 				ask.release();
 				books.time("reads", ms * 1_000_000, m -> Work.reads(m, in));
-				books.time("spins", Long.MAX_VALUE, m -> Work.spins(m, longer));
+				books.time("spins", 0, m -> Work.spins(m, longer));
 				graph.top(i);
 				graph.down(count);
 			}
 			helper.join();
 		}
+	}
+
+	private static Thread worker(String name, Runnable run) throws ReflectiveOperationException {
+		if (!virtual) {
+			return new Thread(run, name);
+		}
+		Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+		Class<?> type = Class.forName("java.lang.Thread$Builder");
+		type.getMethod("name", String.class).invoke(builder, name);
+		return (Thread) type.getMethod("unstarted", Runnable.class).invoke(builder, run);
 	}
 
 	public static void main(String[] args) throws Exception {
@@ -289,17 +307,18 @@ public final class CallTimes {
 		List<Books> all = new ArrayList<>();
 
 		BEAN.getCurrentThreadCpuTime();
+		virtual = args.length > 2;
 		for (int t = 0; t < 2; t++) {
 			Books books = new Books();
 			int mine = count + t;
 			all.add(books);
-			threads.add(new Thread(() -> {
+			threads.add(worker("worker-" + t, () -> {
 				try {
 					work(books, mine, ms);
 				} catch (Exception e) {
 					throw new IllegalStateException(e);
 				}
-			}, "worker-" + t));
+			}));
 			threads.get(t).start();
 		}
 		for (int t = 0; t < 2; t++) {

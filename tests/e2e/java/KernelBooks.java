@@ -37,6 +37,11 @@ final class KernelBooks {
 		return before - then.after - awake(then);
 	}
 
+	/** What lies between the two readings. */
+	long time(KernelBooks then) {
+		return before - then.after;
+	}
+
 	/** And at most: it may have slept for a part of what the readings took. */
 	long mostAsleep(KernelBooks then) {
 		return after - then.before - awake(then);
