@@ -184,7 +184,8 @@ public final class CallTimes {
 			long beside = now.time(then) - (end - begin); // it may have slept then, too
 			calls.computeIfAbsent(method, m -> new ArrayList<>())
 				.add(new long[] {in.end - in.begin, end - begin, in.cpuEnd - in.cpuBegin, cpu,
-					now.leastAsleep(then) - beside, now.mostAsleep(then, made > 0 ? made : Long.MAX_VALUE), now.waited() - then.waited(), made});
+					now.leastAsleep(then) - beside, now.mostAsleep(then, made > 0 ? made : Long.MAX_VALUE),
+					now.waited() - then.waited(), made});
 		}
 
 		private static long least(List<long[]> all, int column) {
