@@ -478,13 +478,29 @@ static int ftrace_poll_fd(const struct backend *b)
 	return b->nr_cgroups || b->nr_rules ? -1 : b->epoll;
 }
 
+/* Was more in the rings than a round takes? */
+static bool ftrace_behind(const struct backend *b)
+{
+	for (uint32_t i = 0; i < b->nr_rings; i++)
+		if (b->rings[i].limited)
+			return true;
+	return false;
+}
+
+/* As many rounds are made for one question; they are of as much as the rings can hold. */
+#define ROUNDS_MAX 256u
+
 static bool ftrace_is_target(struct backend *b, pid_t pid)
 {
 	const struct ft_target *target = ft_target_find(b->tasks, (uint32_t)pid);
+	uint32_t rounds = 0;
 
-	if (!target) { /* its birth may not have been read yet */
-		ft_round(b, false);
+	while (!target && rounds++ < ROUNDS_MAX) { /* its birth may not have been read yet */
+		if (ft_round(b, false))
+			break;
 		target = ft_target_find(b->tasks, (uint32_t)pid);
+		if (!ftrace_behind(b))
+			break;
 	}
 	return target && !target->removed;
 }
