@@ -28,6 +28,8 @@
 #define LIBRARIES_MAX 1024u
 #define LIBRARIES_EVERY_NS 1000000000ull
 #define AGENT_LIBRARY "libjisagent.so"
+/* Its data that are in no file; what the kernel shows as one with them may be anybody's. */
+#define AGENT_DATA_MAX (8u << 20)
 
 struct vm_mutex {
 	uint64_t owner;
@@ -165,7 +167,7 @@ static void library_name(char *path, char name[FUTEX_NAME_MAX])
 			*name = '?';
 }
 
-/* What can be written of their files, and the memory without file right behind it. */
+/* What can be written of their files, and of the agent the memory without file right behind it. */
 static void libraries_read(pid_t tid, struct futex_libraries *l)
 {
 	char path[64], mode[5], name[FUTEX_NAME_MAX], last[FUTEX_NAME_MAX] = "", *line = NULL;
@@ -184,8 +186,10 @@ static void libraries_read(pid_t tid, struct futex_libraries *l)
 		if (sscanf(line, "%llx-%llx %4s %*s %*s %*s %n", &from, &to, mode, &at) != 3)
 			continue;
 		library_name(line + at, name);
-		if (!line[at] && from == last_to)
+		if (!line[at] && from == last_to && !strcmp(last, AGENT_LIBRARY)) {
 			snprintf(name, sizeof(name), "%s", last);
+			to = to - from > AGENT_DATA_MAX ? from + AGENT_DATA_MAX : to;
+		}
 		if (name[0] && mode[1] == 'w')
 			library_add(l, from, to, name);
 		snprintf(last, sizeof(last), "%s", line[at] ? name : "");

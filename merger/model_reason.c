@@ -699,7 +699,7 @@ static bool runs_java(const struct jwait *w, const struct jthread *j)
 /* Of a lock in a library's data no more is known than which library. */
 static void library_tell(const struct waiting *x, const struct model_futex *futex)
 {
-	if (futex && !x->r->name && (x->r->kind == MODEL_WAIT_VM || x->r->kind == MODEL_WAIT_FUTEX))
+	if (futex && !x->r->name && x->r->kind == MODEL_WAIT_VM)
 		x->r->name = futex->name;
 }
 

@@ -73,8 +73,8 @@ START_TEST(a_library_says_no_more_than_where)
 {
 	waits(JIS_FUTEX_LIBRARY, "libc.so.6", true, BLOCKED, CONDITION, "park Sync@5 10-30");
 	waits(JIS_FUTEX_LIBRARY, "libc.so.6", true, 0, 0, "park Sync@5 10-30");
-	waits(JIS_FUTEX_LIBRARY, "libc.so.6", false, NATIVE, RUNNABLE, "futex 'libc.so.6' 10-30");
-	waits(JIS_FUTEX_LIBRARY, "libc.so.6", true, NATIVE, RUNNABLE, "futex 'libc.so.6' 10-30");
+	waits(JIS_FUTEX_LIBRARY, "libc.so.6", false, NATIVE, RUNNABLE, "futex 10-30");
+	waits(JIS_FUTEX_LIBRARY, "libc.so.6", true, NATIVE, RUNNABLE, "futex 10-30");
 	waits(JIS_FUTEX_LIBRARY, "libjvm.so", false, IN_VM, RUNNABLE,
 	      "lock of the VM? 'libjvm.so' 10-30");
 }
