@@ -140,11 +140,9 @@ static int take_methods_option(struct record *r, int opt, const char *value)
 	case 'g':
 		return cli_parse_u32("methods-budget", value, 0, 100, &r->options.methods_budget);
 	case 'j':
-		r->no_jvm_flags = true;
-		r->options.no_patch = 1;
-		return 0;
 	case 'H':
 		r->no_jvm_flags = true;
+		r->options.no_patch |= opt == 'j';
 		return 0;
 	case 'Q':
 		r->options.no_patch = 1;

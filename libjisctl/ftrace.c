@@ -487,7 +487,7 @@ static bool ftrace_behind(const struct backend *b)
 	return false;
 }
 
-/* As many rounds are made for one question; they are of as much as the rings can hold. */
+/* Who asks waits for as many rounds at most, each of FT_PAGES_PER_ROUND pages of each ring. */
 #define ROUNDS_MAX 256u
 
 static bool ftrace_is_target(struct backend *b, pid_t pid)

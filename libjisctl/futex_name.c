@@ -7,12 +7,15 @@
  *
  * An arena of glibc's malloc that is not the first begins in a heap that lies at a multiple of
  * HEAP_MAX_SIZE, whose first word points to it; its own first word is its lock (malloc/arena.c).
- * The first one's is in the data of the C library.
+ *
+ * The data of JIS's agent are where its program headers say, which are in its first page.
  */
 #include "futex_name.h"
 
 #include <ctype.h>
+#include <elf.h>
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,11 +28,9 @@
 /* Names are constants of HotSpot's, or copies of such; the shortest is "tty_lock". */
 #define NAME_MIN 5
 #define HEAP_MAX (64u << 20) /* on machines of 64 bits */
-#define LIBRARIES_MAX 1024u
-#define LIBRARIES_EVERY_NS 1000000000ull
-#define AGENT_LIBRARY "libjisagent.so"
-/* Its data that are in no file; what the kernel shows as one with them may be anybody's. */
-#define AGENT_DATA_MAX (8u << 20)
+#define AGENT_LIBRARY "/libjisagent.so"
+#define AGENT_SEGMENTS_MAX 32
+#define AGENT_LOOK_NS 1000000000ull
 
 struct vm_mutex {
 	uint64_t owner;
@@ -133,100 +134,68 @@ static bool is_arena(pid_t tid, uint64_t address)
 	       memory_read(tid, heap, &arena, sizeof(arena)) == sizeof(arena) && arena == address;
 }
 
-void futex_libraries_fini(struct futex_libraries *l)
+/* Where the agent's file begins in memory; 0: it is not there. */
+static uint64_t agent_begin(pid_t tid)
 {
-	free(l->libraries);
-	memset(l, 0, sizeof(*l));
-}
-
-static void library_add(struct futex_libraries *l, uint64_t from, uint64_t to, const char *name)
-{
-	struct futex_library *more;
-
-	if (l->nr == LIBRARIES_MAX)
-		return;
-	if (l->nr % 64 == 0) {
-		more = realloc(l->libraries, (l->nr + 64) * sizeof(*more));
-		if (!more)
-			return;
-		l->libraries = more;
-	}
-	l->libraries[l->nr].from = from;
-	l->libraries[l->nr].to = to;
-	snprintf(l->libraries[l->nr++].name, FUTEX_NAME_MAX, "%s", name);
-}
-
-/* A library's name as it goes to terminals; "": it is none. */
-static void library_name(char *path, char name[FUTEX_NAME_MAX])
-{
-	char *last = strrchr(path, '/');
-
-	snprintf(name, FUTEX_NAME_MAX, "%s", last && strstr(last, ".so") ? last + 1 : "");
-	for (; *name; name++)
-		if (*name < ' ' || *name > '~')
-			*name = '?';
-}
-
-/* What can be written of their files, and of the agent the memory without file right behind it. */
-static void libraries_read(pid_t tid, struct futex_libraries *l)
-{
-	char path[64], mode[5], name[FUTEX_NAME_MAX], last[FUTEX_NAME_MAX] = "", *line = NULL;
-	unsigned long long from, to, last_to = 0;
+	unsigned long long from, offset, begin = 0;
+	char path[64], *line = NULL, *name;
 	size_t size = 0;
-	int at;
 	FILE *maps;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)tid);
 	maps = fopen(path, "re");
 	if (!maps)
-		return;
-	l->nr = 0;
-	while (getline(&line, &size, maps) > 0) {
-		line[strcspn(line, "\n")] = 0;
-		if (sscanf(line, "%llx-%llx %4s %*s %*s %*s %n", &from, &to, mode, &at) != 3)
-			continue;
-		library_name(line + at, name);
-		if (!line[at] && from == last_to && !strcmp(last, AGENT_LIBRARY)) {
-			snprintf(name, sizeof(name), "%s", last);
-			to = to - from > AGENT_DATA_MAX ? from + AGENT_DATA_MAX : to;
-		}
-		if (name[0] && mode[1] == 'w')
-			library_add(l, from, to, name);
-		snprintf(last, sizeof(last), "%s", line[at] ? name : "");
-		last_to = to;
+		return 0;
+	while (!begin && getline(&line, &size, maps) > 0) {
+		name = strrchr(line, '/'); /* its end, or " (deleted)", is behind it */
+		if (name && !strncmp(name, AGENT_LIBRARY, strlen(AGENT_LIBRARY)) &&
+		    isspace((unsigned char)name[strlen(AGENT_LIBRARY)]) &&
+		    sscanf(line, "%llx-%*x %*s %llx", &from, &offset) == 2 && !offset)
+			begin = from;
 	}
 	free(line);
 	fclose(maps);
+	return begin;
 }
 
-static const char *library_at(const struct futex_libraries *l, uint64_t address)
+/* What can be written of it is one segment. */
+static void agent_look(pid_t tid, struct futex_agent *agent)
 {
-	for (uint32_t i = 0; i < l->nr; i++)
-		if (address >= l->libraries[i].from && address < l->libraries[i].to)
-			return l->libraries[i].name;
-	return NULL;
+	ElfW(Phdr) segments[AGENT_SEGMENTS_MAX];
+	uint64_t begin = agent_begin(tid);
+	ElfW(Ehdr) header;
+	size_t i, bytes;
+
+	if (!begin || memory_read(tid, begin, &header, sizeof(header)) != sizeof(header) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    header.e_phentsize != sizeof(segments[0]) || header.e_phnum > AGENT_SEGMENTS_MAX)
+		return;
+	bytes = header.e_phnum * sizeof(segments[0]);
+	if (memory_read(tid, begin + header.e_phoff, segments, bytes) != (ssize_t)bytes)
+		return;
+	for (i = 0; i < header.e_phnum; i++) {
+		if (segments[i].p_type != PT_LOAD || !(segments[i].p_flags & PF_W))
+			continue;
+		agent->from = begin + segments[i].p_vaddr;
+		agent->to = agent->from + segments[i].p_memsz;
+	}
 }
 
-static const char *library_of(pid_t tid, struct futex_libraries *l, uint64_t address)
+static bool is_agent(pid_t tid, struct futex_agent *agent, uint64_t address)
 {
-	const char *name = library_at(l, address);
-	uint64_t now;
+	uint64_t now = agent->to ? 0 : clock_ns(CLOCK_MONOTONIC);
 
-	if (name)
-		return name;
-	now = clock_ns(CLOCK_MONOTONIC);
-	if (l->read_ns && now - l->read_ns < LIBRARIES_EVERY_NS)
-		return NULL;
-	l->read_ns = now;
-	libraries_read(tid, l);
-	return library_at(l, address);
+	if (!agent->to && (!agent->looked_ns || now - agent->looked_ns >= AGENT_LOOK_NS)) {
+		agent->looked_ns = now;
+		agent_look(tid, agent);
+	}
+	return address >= agent->from && address < agent->to;
 }
 
-int futex_name_read(pid_t tid, struct futex_libraries *libraries, uint64_t address,
+int futex_name_read(pid_t tid, struct futex_agent *agent, uint64_t address,
 		    char name[FUTEX_NAME_MAX])
 {
 	int n = vm_lock_read(tid, address, name);
-	const char *library;
 
 	if (n)
 		return n < 0 ? n : JIS_FUTEX_VM;
@@ -234,13 +203,9 @@ int futex_name_read(pid_t tid, struct futex_libraries *libraries, uint64_t addre
 		snprintf(name, FUTEX_NAME_MAX, "malloc arena");
 		return JIS_FUTEX_MEMORY;
 	}
-	library = library_of(tid, libraries, address);
-	if (!library)
-		return 0;
-	if (!strcmp(library, AGENT_LIBRARY)) {
+	if (is_agent(tid, agent, address)) {
 		snprintf(name, FUTEX_NAME_MAX, "JIS agent");
 		return JIS_FUTEX_AGENT;
 	}
-	snprintf(name, FUTEX_NAME_MAX, "%s", library);
-	return JIS_FUTEX_LIBRARY;
+	return 0;
 }

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Packets that the recorder itself builds for a process, written as if they came from its pool, and
+ * what became of their records.
+ */
 #include "own_stream.h"
 
 #include <errno.h>

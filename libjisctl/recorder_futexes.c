@@ -31,28 +31,28 @@ struct named {
 struct process_futexes {
 	struct named *futexes;
 	uint32_t nr, room, told;
-	struct futex_libraries libraries;
+	struct futex_agent agent;
 	struct own_stream stream;
 	bool noted; /* that not all have names */
 };
 
 /* Waits that need not be looked at again. */
-struct seen {
+struct futexes_seen {
 	uint32_t nr;
-	struct seen_wait {
+	struct seen_pair {
 		uint64_t address; /* 0: free */
 		uint32_t tid;
-	} waits[SEEN_SLOTS];
+	} pairs[SEEN_SLOTS];
 };
 
 /* Is it new? Then it is no longer. */
-static bool seen_add(struct seen *seen, uint32_t tid, uint64_t address)
+static bool seen_add(struct futexes_seen *seen, uint32_t tid, uint64_t address)
 {
 	uint32_t at = (uint32_t)((address * 0x9e3779b97f4a7c15u + tid * 0x85ebca6bu) >> 40);
-	struct seen_wait *w;
+	struct seen_pair *w;
 
 	for (;; at++) {
-		w = &seen->waits[at % SEEN_SLOTS];
+		w = &seen->pairs[at % SEEN_SLOTS];
 		if (!w->address)
 			break;
 		if (w->address == address && w->tid == tid)
@@ -63,7 +63,7 @@ static bool seen_add(struct seen *seen, uint32_t tid, uint64_t address)
 		return seen_add(seen, tid, address);
 	}
 	seen->nr++;
-	*w = (struct seen_wait){address, tid};
+	*w = (struct seen_pair){address, tid};
 	return true;
 }
 
@@ -200,7 +200,7 @@ static void on_record(void *ctx, uint32_t id, uint64_t time, const uint8_t *payl
 	l = p ? futexes_get(p) : NULL;
 	if (!l)
 		return;
-	from = futex_name_read((pid_t)ev->tid, &l->libraries, ev->address, new.name);
+	from = futex_name_read((pid_t)ev->tid, &l->agent, ev->address, new.name);
 	if (from == -EPERM)
 		nameless_note(p, "its memory may not be read, which takes CAP_SYS_PTRACE");
 	if (from <= 0)
@@ -269,7 +269,6 @@ void recorder_futexes_free(struct recorder_process *p)
 	if (!p->futexes)
 		return;
 	own_stream_fini(&p->futexes->stream);
-	futex_libraries_fini(&p->futexes->libraries);
 	free(p->futexes->futexes);
 	free(p->futexes);
 	p->futexes = NULL;

@@ -84,8 +84,8 @@ struct recorder {
 	uint32_t nr_filters;
 	struct recorder_name *names_given;
 	uint32_t nr_names;
-	struct seen *seen; /* waits on futexes; NULL: none yet */
-	bool jvms;	   /* there was one */
+	struct futexes_seen *seen; /* NULL: none yet */
+	bool jvms;		   /* there was one */
 	uint64_t bytes, produced, stored, lost, clock_steps;
 	bool keeping; /* a flight recorder's packets go to the histories */
 	bool ending;  /* no process is forgotten any more */

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Memory is used again: of what is told of an address the last before a wait's end holds; where
+ * nothing was told before, the recorder was late, and the first holds.
+ */
 #include "model_futexes.h"
 
 #include <errno.h>

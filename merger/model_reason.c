@@ -472,9 +472,11 @@ static const struct model_futex *futex_waited(const struct waiting *x, enum call
  * such. What the thread then waits for may still be a stop, or a class, of which more is known than
  * the lock.
  */
-static bool why_lock(const struct waiting *x, const struct model_futex *lock)
+static bool why_lock(const struct waiting *x, enum call_class class)
 {
-	if (!lock || lock->from == JIS_FUTEX_LIBRARY)
+	const struct model_futex *lock = futex_waited(x, class);
+
+	if (!lock)
 		return false;
 	x->r->kind = lock->from == JIS_FUTEX_VM ? why_vm(x) : MODEL_WAIT_VM;
 	if (x->r->kind == MODEL_WAIT_VM &&
@@ -696,19 +698,11 @@ static bool runs_java(const struct jwait *w, const struct jthread *j)
 	       (j->virtual && (w->kind == JWAIT_PARK || w->kind == JWAIT_SLEEP));
 }
 
-/* Of a lock in a library's data no more is known than which library. */
-static void library_tell(const struct waiting *x, const struct model_futex *futex)
-{
-	if (futex && !x->r->name && x->r->kind == MODEL_WAIT_VM)
-		x->r->name = futex->name;
-}
-
 static void why_waiting(const struct waiting *x)
 {
 	struct model_reason *r = x->r;
 	enum call_class class = call_of(x);
 	struct jthread *j;
-	const struct model_futex *futex;
 	struct jwait *w, *of;
 	bool fits;
 
@@ -717,8 +711,7 @@ static void why_waiting(const struct waiting *x)
 		r->value = x->w->address;
 		return;
 	}
-	futex = futex_waited(x, class);
-	if (why_lock(x, futex))
+	if (why_lock(x, class))
 		return;
 	w = jwait_of(x->m, x->life, x->begin, &j);
 	fits = call_fits_java(x, class);
@@ -730,13 +723,10 @@ static void why_waiting(const struct waiting *x)
 			r->value = x->w->dev;
 		else if (r->kind == MODEL_WAIT_POLL)
 			poll_peer(x);
-		library_tell(x, futex);
 		return;
 	}
-	if (!why_java(x, w)) {
-		library_tell(x, futex);
+	if (!why_java(x, w))
 		return;
-	}
 	of = jwait_reason(x->m, w, j, r);
 	of->blocked += x->end - x->begin;
 	of->pinned += j->virtual ? x->end - x->begin : 0;

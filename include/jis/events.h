@@ -488,8 +488,8 @@ enum jis_stream_class {
  * same wait as a monitor_waited of the class's lock, an int[], that follows. */
 #define JIS_FIELDS_class_waited(F, S) F(u64, java_tid) F(u32, tid) F(u32, class_name)
 /* Whose lock threads wait for that wait on the futex at this address of the process; from: enum
- * jis_futex_of; name: of a lock of HotSpot's as it has it there, of a library its file. The recorder
- * tells it once it has met such a wait, and again where it is another. */
+ * jis_futex_of; name: of a lock of HotSpot's as it has it there. The recorder tells it once it has met
+ * such a wait, and again where it is another. */
 #define JIS_FIELDS_futex_name(F, S) F(x64, address) F(u32, from) S(name)
 
 /* A connection that calls use. server: this JVM serves the calls. family: AF_*, 0 where the socket's
@@ -610,10 +610,9 @@ enum jis_rmi_result {
 };
 
 enum jis_futex_of {
-	JIS_FUTEX_VM = 1,      /* HotSpot's own */
-	JIS_FUTEX_AGENT = 2,   /* JIS's own agent's */
-	JIS_FUTEX_MEMORY = 3,  /* of an arena of the C library's malloc */
-	JIS_FUTEX_LIBRARY = 4, /* in the data of a shared library */
+	JIS_FUTEX_VM = 1,     /* HotSpot's own */
+	JIS_FUTEX_AGENT = 2,  /* JIS's own agent's */
+	JIS_FUTEX_MEMORY = 3, /* of an arena of the C library's malloc */
 };
 
 #define JIS_VALUE_RECEIVER (-1)

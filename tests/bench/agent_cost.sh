@@ -51,25 +51,9 @@ measure() { # ARM
 		wait $recorder || { cat "$dir/record.log"; exit 1; }
 		recorder=
 	fi
-	echo "$1 $(awk -v a="$after" -v b="$before" -v n="$n" 'BEGIN { print (a - b) / n }') $((warm + n)) $(records) $jit" \
+	echo "$1 $(awk -v a="$after" -v b="$before" -v n="$n" 'BEGIN { print (a - b) / n }') $((warm + n)) $(records_of "$dir/trace") $jit" \
 		>>"$dir/figures"
 	rm -rf "$dir/trace"
-}
-
-# Records of the kernel's, and of the agent's, in the trace, and those lost.
-records() {
-	[ -d "$dir/trace" ] || { echo 0 0 0; return; }
-	python3 - "$dir/trace/manifest.json" <<'PY'
-import json, sys
-m = json.load(open(sys.argv[1]))
-kernel = java = lost = 0
-for s in m["streams"]:
-    n = sum(s["stored"].values())
-    lost += sum(s["lost"].values())
-    if s["path"].startswith("jvm-"): java += n
-    else: kernel += n
-print(kernel, java, lost)
-PY
 }
 
 load "$port" "$dir/pages.lua" "${WARM:-20}" >/dev/null
@@ -82,8 +66,9 @@ for ((i = 0; i < rounds; i++)); do
 done
 echo >&2
 "${command[0]}" -version 2>&1 | sed -n '1p'
-python3 - "$dir/figures" <<'PY'
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=tests/bench python3 - "$dir/figures" <<'PY'
 import statistics as st, sys
+from differences import difference
 arms = {"off": [], "kernel": [], "agent": []}
 requests = {a: 0 for a in arms}
 kernel, java = dict(requests), dict(requests)
@@ -99,18 +84,10 @@ for arm, v in arms.items():
     print("%-7s %7.1f us of CPU a request (median of %d), %4.1f the compiler's (mean), %5.1f records of the kernel's and "
           "%5.1f of the agent's" %
           (arm, st.median(v), len(v), st.mean(jit[arm]), kernel[arm] / requests[arm], java[arm] / requests[arm]))
-def difference(what, a, b):
-    d = [(x - y) / off * 100 for x, y in zip(arms[a], arms[b])]
-    print("%s, each round: %s %%" % (what, " ".join("%.1f" % x for x in d)))
-    free = len(d) - 1
-    if free < 4:
-        print("%s: median %.2f %%, mean %.2f %%" % (what, st.median(d), st.mean(d)))
-        return st.median(d) * off / 100
-    half = (1.645 + 1.5 / free + 1.8 / free**2) * st.stdev(d) / len(d) ** 0.5 # Student's t, one-sided 95 %
-    print("%s: median %.2f %%, mean %.2f %%, upper 95 %% bound %.2f %%" % (what, st.median(d), st.mean(d), st.mean(d) + half))
-    return st.median(d) * off / 100
-difference("the agent", "agent", "kernel")
+def compare(what, a, b):
+    return difference(what, "round", [(x - y) / off * 100 for x, y in zip(arms[a], arms[b])]) * off / 100
+compare("the agent", "agent", "kernel")
 if lost: print("%d records were lost, which cost less than one that is kept" % lost)
-us = difference("the kernel's side", "kernel", "off")
+us = compare("the kernel's side", "kernel", "off")
 print("%.0f ns each of the kernel's records" % (us * 1000 * requests["kernel"] / kernel["kernel"]))
 PY

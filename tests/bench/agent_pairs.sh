@@ -39,21 +39,6 @@ start() {
 	recorders[$1]=$!
 }
 
-# records ARM: of the kernel's, of the agent's, lost.
-records() {
-	python3 - "$dir/trace$1/manifest.json" <<'PY'
-import json, sys
-m = json.load(open(sys.argv[1]))
-kernel = java = lost = 0
-for s in m["streams"]:
-    n = sum(s["stored"].values())
-    lost += sum(s["lost"].values())
-    if s["path"].startswith("jvm-"): java += n
-    else: kernel += n
-print(kernel, java, lost)
-PY
-}
-
 for ((p = 0; p < pairs; p++)); do
 	rm -rf "$dir"/{base,trace,log}*
 	start $((p % 2))
@@ -82,14 +67,15 @@ for ((p = 0; p < pairs; p++)); do
 	done
 	stop
 	for arm in 0 1; do
-		echo "trace $p $arm ${all[arm]} $(records $arm)" >>"$dir/figures"
+		echo "trace $p $arm ${all[arm]} $(records_of "$dir/trace$arm")" >>"$dir/figures"
 	done
 	printf '\rpair %d of %d' $((p + 1)) "$pairs" >&2
 done
 echo >&2
 "${JAVA:-java}" -version 2>&1 | sed -n '1p'
-python3 - "$dir/figures" <<'PY'
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=tests/bench python3 - "$dir/figures" <<'PY'
 import collections, statistics as st, sys
+from differences import difference
 n, us, jit = (collections.defaultdict(float) for _ in range(3))
 requests, kernel, java, lost = [0, 0], [0, 0], [0, 0], 0
 for line in open(sys.argv[1]):
@@ -105,16 +91,9 @@ for arm, name in enumerate(("agent", "kernel")):
           "and %4.1f of the agent's" %
           (name, st.median(us[p, arm] / n[p, arm] for p in pairs), len(pairs), st.mean(jit[p, arm] / n[p, arm] for p in pairs),
            kernel[arm] / requests[arm], java[arm] / requests[arm]))
-def difference(what, cost):
-    d = [(cost(p, 0) / cost(p, 1) - 1) * 100 for p in pairs]
-    print("%s, each pair: %s %%" % (what, " ".join("%.1f" % x for x in d)))
-    free = len(d) - 1
-    if free < 4:
-        print("%s: median %.2f %%, mean %.2f %%" % (what, st.median(d), st.mean(d)))
-        return
-    half = (1.645 + 1.5 / free + 1.8 / free**2) * st.stdev(d) / len(d) ** 0.5 # Student's t, one-sided 95 %
-    print("%s: median %.2f %%, mean %.2f %%, upper 95 %% bound %.2f %%" % (what, st.median(d), st.mean(d), st.mean(d) + half))
-difference("the agent", lambda p, arm: us[p, arm] / n[p, arm])
-difference("the agent without the compiler's time", lambda p, arm: (us[p, arm] - jit[p, arm]) / n[p, arm])
+def compare(what, cost):
+    difference(what, "pair", [(cost(p, 0) / cost(p, 1) - 1) * 100 for p in pairs])
+compare("the agent", lambda p, arm: us[p, arm] / n[p, arm])
+compare("the agent without the compiler's time", lambda p, arm: (us[p, arm] - jit[p, arm]) / n[p, arm])
 if lost: print("%d records were lost, which cost less than one that is kept" % lost)
 PY

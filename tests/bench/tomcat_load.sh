@@ -42,3 +42,19 @@ jit_of() {
 	{ cat /proc/"$1"/task/*/stat 2>/dev/null || true; } | sed -n 's/.*(C[12] CompilerThre[^)]*) //p' |
 		awk -v hz="$(getconf CLK_TCK)" '{ t += $12 + $13 } END { print t / hz * 1e6 }'
 }
+
+# records_of TRACE: of the kernel's, of the agent's, and those lost; of no trace zeros.
+records_of() {
+	[ -d "$1" ] || { echo 0 0 0; return; }
+	python3 - "$1/manifest.json" <<'PY'
+import json, sys
+m = json.load(open(sys.argv[1]))
+kernel = java = lost = 0
+for s in m["streams"]:
+    n = sum(s["stored"].values())
+    lost += sum(s["lost"].values())
+    if s["path"].startswith("jvm-"): java += n
+    else: kernel += n
+print(kernel, java, lost)
+PY
+}

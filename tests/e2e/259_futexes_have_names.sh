@@ -43,7 +43,6 @@ recorder=$!
 trap 'kill -KILL $recorder 2>/dev/null || true' EXIT
 started_all() { [ "$(ps -eLo comm= --ppid "$recorder" 2>/dev/null | grep -c '^Started')" -ge "$THREADS" ]; }
 wait_for 60 started_all
-sleep 1
 "$JIS" snapshot -q -o "$TESTDIR/snapshot" "$TESTDIR/flight" || fail "no snapshot"
 wait $recorder || { cat "$TESTDIR/flight.err"; fail "the flight recorder failed"; }
 trap - EXIT

@@ -67,7 +67,7 @@ make_job()	# TEST...
 	cp -a "$lab_top/tests/e2e" "$job/tree/tests/"
 	cp -a "$lab_top/scripts/demo" "$lab_top/scripts/demo.sh" "$job/tree/scripts/"
 	mkdir "$job/tree/docs" && cp "$lab_top/docs/recording.md" "$job/tree/docs/"
-	mkdir "$job/tree/tests/bench" && cp -a "$lab_top"/tests/bench/{agent_cost,tomcat_load}.sh "$job/tree/tests/bench/"
+	mkdir "$job/tree/tests/bench" && cp -a "$lab_top"/tests/bench/{agent_cost.sh,tomcat_load.sh,differences.py} "$job/tree/tests/bench/"
 	mkdir "$job/tree/paraver-export" && cp -a "$lab_top/paraver-export/cfg" "$job/tree/paraver-export/"
 	[ ! -d "$src/build/demo-classes" ] || cp -a "$src/build/demo-classes" "$job/build/"
 	cp "$lab_dir/complaints.sh" "$job/"

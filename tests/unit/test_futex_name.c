@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Whose lock a futex is, by the memory of this process: locks as HotSpot lays them out, on whose
- * futexes threads really wait; arenas of malloc; data of libraries; what only looks like one of
+ * futexes threads really wait; arenas of malloc; data of the agent; what only looks like one of
  * them.
  */
 #include <check.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ struct lock {
 static struct lock lock;
 static bool done;
 static pid_t waiter;
-static struct futex_libraries libraries;
+static struct futex_agent agent;
 static char name[FUTEX_NAME_MAX];
 
 static void setup(void)
@@ -44,12 +45,12 @@ static void setup(void)
 
 static void teardown(void)
 {
-	futex_libraries_fini(&libraries);
+	memset(&agent, 0, sizeof(agent));
 }
 
 static int of(const void *address)
 {
-	return futex_name_read(getpid(), &libraries, (uint64_t)(uintptr_t)address, name);
+	return futex_name_read(getpid(), &agent, (uint64_t)(uintptr_t)address, name);
 }
 
 static void *takes(void *unused)
@@ -99,6 +100,35 @@ static const void *waits_on(void)
 static bool proc_tells(void)
 {
 	return access("/proc/self/syscall", R_OK) == 0;
+}
+
+static int on_library(struct dl_phdr_info *info, size_t size, void *data)
+{
+	uint64_t *range = data;
+
+	(void)size;
+	if (!strstr(info->dlpi_name, "libjisagent.so"))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_W))
+			continue;
+		range[0] = info->dlpi_addr + p->p_vaddr;
+		range[1] = range[0] + p->p_memsz;
+	}
+	return 1;
+}
+
+/* As the dynamic linker has it. */
+static void agent_data(uint64_t *from, uint64_t *to)
+{
+	uint64_t range[2] = {0, 0};
+
+	ck_assert_int_eq(dl_iterate_phdr(on_library, range), 1);
+	ck_assert_uint_lt(range[0], range[1]);
+	*from = range[0];
+	*to = range[1];
 }
 
 START_TEST(who_waits_for_the_mutex)
@@ -238,16 +268,30 @@ START_TEST(arenas_of_malloc)
 }
 END_TEST
 
-START_TEST(data_of_libraries)
+/* The agent's data, with what is in no file, and no byte behind them. */
+START_TEST(data_of_the_agent)
 {
-	void *libc = dlopen("libc.so.6", RTLD_NOW);
-	void *data = libc ? dlsym(libc, "_IO_2_1_stdout_") : NULL;
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	uint64_t from, to;
+	void *library;
 
-	ck_assert_ptr_nonnull(data);
-	ck_assert_int_eq(of(data), JIS_FUTEX_LIBRARY);
-	ck_assert_int_eq(strncmp(name, "libc.so", 7), 0);
-	ck_assert_int_eq(of(&data), 0); /* the stack is no library's */
-	dlclose(libc);
+	ck_assert_int_gt(n, 0);
+	path[n] = 0;
+	for (int i = 0; i < 3; i++) /* BUILD/tests/unit/... */
+		*strrchr(path, '/') = 0;
+	strcat(path, "/libjisagent.so");
+	ck_assert_int_eq(of(&agent), 0);
+	agent.looked_ns = 0; /* or it would not look again this second */
+	library = dlopen(path, RTLD_NOW);
+	ck_assert_msg(library != NULL, "%s", dlerror());
+	agent_data(&from, &to);
+	ck_assert_int_eq(of((void *)(uintptr_t)from), JIS_FUTEX_AGENT);
+	ck_assert_str_eq(name, "JIS agent");
+	ck_assert_int_eq(of((void *)(uintptr_t)(to - 4)), JIS_FUTEX_AGENT);
+	ck_assert_int_eq(of((void *)(uintptr_t)to), 0);
+	ck_assert_int_eq(of((void *)(uintptr_t)(from - 4)), 0);
+	dlclose(library);
 }
 END_TEST
 
@@ -260,7 +304,7 @@ START_TEST(a_process_that_is_gone)
 	ck_assert_int_gt(child, 0);
 	while (waitpid(child, NULL, 0) < 0)
 		ck_assert_int_eq(errno, EINTR);
-	ck_assert_int_eq(futex_name_read(child, &libraries, (uint64_t)(uintptr_t)&lock.mutex, name),
+	ck_assert_int_eq(futex_name_read(child, &agent, (uint64_t)(uintptr_t)&lock.mutex, name),
 			 -ESRCH);
 }
 END_TEST
@@ -279,7 +323,7 @@ int main(void)
 	tcase_add_test(t, names_are_not_trusted);
 	tcase_add_test(t, what_is_no_lock_is_none);
 	tcase_add_test(t, arenas_of_malloc);
-	tcase_add_test(t, data_of_libraries);
+	tcase_add_test(t, data_of_the_agent);
 	tcase_add_test(t, a_process_that_is_gone);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
