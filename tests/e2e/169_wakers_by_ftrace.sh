@@ -84,8 +84,8 @@ if dd if=data of=/dev/null bs=4096 count=1 iflag=direct 2>dd.err; then
 	[ $((got + by_task)) -ge $((waits * 8 / 10)) ] || fail "disk: $got wakings by interrupts, $by_task by threads, of $waits"
 fi
 
-# Two threads that send to each other all the time; the recorder stands still until the kernel has dropped many, so that some
-# of the program's wakings, which have another ring, are of that time.
+# Two threads that send to each other all the time; the recorder stands still until the kernel has dropped many. The program,
+# whose own wakings have another ring, begins only then and has the second part of its life when the recorder goes on.
 python3 - <<'PY' &
 import socket, threading
 a, b = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in "ab")
@@ -101,12 +101,21 @@ while True:
 PY
 storm=$!
 trap 'kill $storm 2>/dev/null || true' EXIT
-"$JIS" record -q --backend ftrace --no-agent --events irq --buffer 2M -o lossy -- "$reason" wakers 1000 >lossy.out &
+# shellcheck disable=SC2016 # $0 is the inner shell's
+"$JIS" record -q --backend ftrace --no-agent --events irq --buffer 2M -o lossy -- \
+	sh -c 'until [ -e go ]; do sleep 0.05; done; exec "$0" wakers 1000' "$reason" >lossy.out &
 recorder=$!
 wait_for 60 test -s lossy/kernel/cpu-0
 kill -STOP $recorder
 dropped() { awk '/^dropped events:/ { n += $3 } END { exit n < 1000 }' $tracing/instances/jis-$recorder-*/per_cpu/cpu*/stats; }
-wait_for 60 dropped
+wait_for 180 dropped
+touch go
+waited() {
+	local program
+	program=$(pgrep -P $recorder -x jisreason) &&
+		awk '/^voluntary_ctxt_switches/ { n += $2 } END { exit n < 300 }' /proc/"$program"/task/*/status
+}
+wait_for 60 waited
 kill -CONT $recorder
 wait $recorder || fail "lossy: the recording failed"
 kill $storm

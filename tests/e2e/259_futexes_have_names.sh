@@ -43,6 +43,9 @@ recorder=$!
 trap 'kill -KILL $recorder 2>/dev/null || true' EXIT
 started_all() { [ "$(ps -eLo comm= --ppid "$recorder" 2>/dev/null | grep -c '^Started')" -ge "$THREADS" ]; }
 wait_for 60 started_all
+# Until the VM's own threads have waited for a while.
+old_enough() { [ "$(ps -o etimes= --ppid "$recorder" | sort -n | tail -n 1)" -ge 3 ]; }
+wait_for 60 old_enough
 "$JIS" snapshot -q -o "$TESTDIR/snapshot" "$TESTDIR/flight" || fail "no snapshot"
 wait $recorder || { cat "$TESTDIR/flight.err"; fail "the flight recorder failed"; }
 trap - EXIT
