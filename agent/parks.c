@@ -275,6 +275,9 @@ void parks_disable(JNIEnv *env)
  */
 #define PROBE(name) Java_java_lang_JProbe_00024_##name
 
+JNIEXPORT void JNICALL PROBE(descriptorBegin)(JNIEnv *env, jclass class, jint fd, jint events,
+					      jlong nanos);
+JNIEXPORT void JNICALL PROBE(descriptorEnd)(JNIEnv *env, jclass class);
 JNIEXPORT void JNICALL PROBE(parkVirtual)(JNIEnv *env, jclass class);
 JNIEXPORT void JNICALL PROBE(parkVirtualNanos)(JNIEnv *env, jclass class, jlong nanos);
 JNIEXPORT void JNICALL PROBE(parkVirtualEnd)(JNIEnv *env, jclass class);
@@ -327,6 +330,43 @@ JNIEXPORT void JNICALL PROBE(unparkVirtual)(JNIEnv *env, jclass class, jthread t
 	unpark_tell(env, thread);
 }
 
+/*
+ * Where a virtual thread would block in a call on a socket, it has a poller of the JDK's watch the
+ * descriptor, and parks: for what, only the method around that park knows.
+ */
+JNIEXPORT void JNICALL PROBE(descriptorBegin)(JNIEnv *env, jclass class, jint fd, jint events,
+					      jlong nanos)
+{
+	struct jis_ev_descriptor_begin record = {.fd = fd, .events = (__u32)events};
+	struct current current;
+
+	if (!enter_as(JIS_EV_descriptor_begin, env, &current))
+		return;
+	if (current.is_virtual) {
+		record.java_tid = current.java_tid;
+		record.timeout = nanos > 0 ? nanos : -1;
+		agent_write(JIS_EV_descriptor_begin, &record, sizeof(record));
+	}
+	agent_leave();
+}
+
+JNIEXPORT void JNICALL PROBE(descriptorEnd)(JNIEnv *env, jclass class)
+{
+	struct jis_ev_descriptor_end record;
+	struct current current;
+
+	if (!enter_as(JIS_EV_descriptor_end, env, &current))
+		return;
+	if (current.is_virtual) {
+		record.java_tid = current.java_tid;
+		agent_write(JIS_EV_descriptor_end, &record, sizeof(record));
+	}
+	agent_leave();
+}
+
+#define POLLER "sun/nio/ch/Poller"
+#define POLLER_POLL "(IIJLjava/util/function/BooleanSupplier;)V"
+
 /* The number of the inner class is the compiler's affair. */
 #define HOOKS(class)                                                                               \
 	{.class_name = class,                                                                      \
@@ -364,5 +404,20 @@ JNIEXPORT void JNICALL PROBE(unparkVirtual)(JNIEnv *env, jclass class, jthread t
 
 const struct agent_hook park_hooks[] = {
 	HOOKS("java/lang/System$1") HOOKS("java/lang/System$2")
-		HOOKS("java/lang/System$3"){.class_name = NULL},
+		HOOKS("java/lang/System$3"){.class_name = POLLER,
+					    .method = "poll",
+					    .descriptor = POLLER_POLL,
+					    .probe = "descriptorBegin",
+					    .probe_descriptor = "(IIJ)V",
+					    .nr_locals = 3,
+					    .locals = {0, 1, 2},
+					    .vm_min = 21},
+	{.class_name = POLLER,
+	 .method = "poll",
+	 .descriptor = POLLER_POLL,
+	 .probe = "descriptorEnd",
+	 .probe_descriptor = "()V",
+	 .places = JIS_AT_EXIT,
+	 .vm_min = 21},
+	{.class_name = NULL},
 };

@@ -61,7 +61,8 @@ static int on_java_wait(void *ctx, const struct model_java_wait *w)
 					       .process = w->process,
 					       .path = w->stack,
 					       .kind = w->reason->kind,
-					       .name = w->reason->class_name},
+					       .name = w->reason->class_name ? w->reason->class_name
+									     : w->reason->name},
 			     w->blocked);
 }
 

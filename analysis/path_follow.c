@@ -186,19 +186,25 @@ static struct follow follow_unmounted(struct walk *w, struct path_who who, const
 
 #define SUB_POLLER "SubPoller-"
 
+/* Can it be what a virtual thread waits in while a poller watches a descriptor for it? */
+static bool is_watched(const struct lanes_why *why)
+{
+	return why->kind == MODEL_WAIT_UNMOUNTED ||
+	       (why->kind == MODEL_WAIT_PARK && !why->class_name) ||
+	       (why->kind >= MODEL_WAIT_SOCKET_READ && why->kind <= MODEL_WAIT_EVENTFD);
+}
+
 bool path_is_poller(const struct walk *w, struct path_who waiter, const struct segment *s,
 		    struct path_who by)
 {
 	static const char *const names[] = {"Read-Poller", "Write-Poller", "MasterPoller",
 					    "Master-Poller"};
 	const struct model_info *info = lanes_info(w->l);
-	const struct lanes_why *why = lanes_why(w->l, s->why);
 	const struct model_thread *t;
 	uint32_t process;
 
 	if (waiter.vthread == MODEL_NO_THREAD || !is_somebody(by) ||
-	    (why->kind != MODEL_WAIT_UNMOUNTED &&
-	     (why->kind != MODEL_WAIT_PARK || why->class_name)))
+	    !is_watched(lanes_why(w->l, s->why)))
 		return false;
 	process = info->vthreads[waiter.vthread].process;
 	if (by.vthread != MODEL_NO_THREAD)

@@ -295,6 +295,8 @@ struct report {
 	const struct report_links *links;
 	const struct report_connections *connections;
 	const struct report_vthread *vthreads; /* [info->nr_vthreads] */
+	/* [vthread * MODEL_NR_REASONS + kind]: as in report_virtual */
+	const struct report_reason *vthread_reasons;
 	const struct report_virtual *virtuals;
 	const struct model_cpu_time {
 		uint64_t occupant[4]; /* ns, by enum model_occupant */

@@ -118,8 +118,10 @@ int reasons_begin(struct reasons_run *r, const struct model_info *info)
 	r->peers = (struct tally){.size = sizeof(struct peer), .key_size = sizeof(struct lock_key)};
 	r->threads = calloc(info->nr_threads + 1ull, MODEL_NR_REASONS * sizeof(*r->threads));
 	r->vthreads = calloc(info->nr_vthreads + 1ull, sizeof(*r->vthreads));
+	r->vthread_reasons =
+		calloc(info->nr_vthreads + 1ull, MODEL_NR_REASONS * sizeof(*r->vthread_reasons));
 	r->virtuals.others = info->other_vthreads;
-	return r->threads && r->vthreads ? 0 : -ENOMEM;
+	return r->threads && r->vthreads && r->vthread_reasons ? 0 : -ENOMEM;
 }
 
 /* What has a name here is a peer, a file: of calls alone it is the call's. */
@@ -269,20 +271,24 @@ static void vthread_add_state(struct report_vthread *v, const struct model_vstat
 
 int reasons_vstate(struct reasons_run *r, const struct model_vstate *s)
 {
-	struct report_reason *sum = &r->virtuals.reasons[s->reason ? s->reason->kind : 0];
+	uint32_t kind = s->reason ? s->reason->kind : 0;
+	uint64_t time = s->end - s->begin;
 
 	vthread_add_state(&r->vthreads[s->vthread], s);
 	vthread_add_state(&r->virtuals.times, s);
-	if (s->reason && s->reason->kind >= MODEL_READY_TO_MOUNT)
-		reason_add(sum, s->reason, s->end - s->begin);
+	if (kind >= MODEL_READY_TO_MOUNT) {
+		reason_add(&r->virtuals.reasons[kind], s->reason, time);
+		reason_add(&r->vthread_reasons[(size_t)s->vthread * MODEL_NR_REASONS + kind],
+			   s->reason, time);
+	}
 	/* While it is pinned the state is its carrier's, and has been counted there. */
 	if (s->carrier != MODEL_NO_THREAD || !s->reason)
 		return 0;
 	if (s->reason->from_java && is_lock(s->reason->kind) &&
 	    (s->waker != MODEL_NO_THREAD || s->waker_vthread != MODEL_NO_THREAD) &&
-	    waker_add(r, s->reason, s->waker, s->waker_vthread, s->end - s->begin))
+	    waker_add(r, s->reason, s->waker, s->waker_vthread, time))
 		return -ENOMEM;
-	return peer_add(r, s->reason, s->end - s->begin);
+	return peer_add(r, s->reason, time);
 }
 
 /* The end ------------------------------------------------------------------------------------ */
@@ -364,6 +370,7 @@ int reasons_end(struct reasons_run *r, struct report *report)
 	report->thread_reasons = r->threads;
 	report->reasons = r->total;
 	report->vthreads = r->vthreads;
+	report->vthread_reasons = r->vthread_reasons;
 	report->virtuals = &r->virtuals;
 	return 0;
 }
@@ -376,4 +383,5 @@ void reasons_fini(struct reasons_run *r)
 	tally_fini(&r->peers);
 	free(r->threads);
 	free(r->vthreads);
+	free(r->vthread_reasons);
 }

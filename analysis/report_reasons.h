@@ -24,6 +24,7 @@ struct reasons_run {
 	struct report_reason total[MODEL_NR_REASONS];
 	struct tally locks, owners, wakers, peers;
 	struct report_vthread *vthreads;
+	struct report_reason *vthread_reasons; /* as of threads */
 	struct report_virtual virtuals;
 	const struct model_info *info;
 };

@@ -319,6 +319,9 @@ static struct json_object *virtual_object(const struct model *model, const struc
 		put(one, "pid", r->info->processes[v->process].pid);
 		put_text(one, "name", model_name(model, v->name));
 		put_vthread(one, &r->vthreads[i]);
+		json_object_object_add(one, "reasons",
+				       reasons_object(
+					       &r->vthread_reasons[(size_t)i * MODEL_NR_REASONS]));
 		json_object_array_add(list, one);
 	}
 	json_object_object_add(o, "threads", list);

@@ -92,12 +92,24 @@ static void print_by_reason(const struct report *r)
 	}
 }
 
+/* The longest of the waits @sums from @from on, and the end of the line. */
+static void print_top(const struct report_reason *sums, uint32_t from)
+{
+	struct ranked top[MODEL_NR_REASONS];
+	uint32_t nr = rank_reasons(sums, from, top);
+
+	for (uint32_t k = 0; k < nr && k < TOP_REASONS; k++)
+		printf("%s %s %.3f (%" PRIu64 ")", k ? "," : "",
+		       model_reason_name((enum model_reason_kind)top[k].index), ms(top[k].time),
+		       sums[top[k].index].count);
+	puts(nr > TOP_REASONS ? ", ..." : "");
+}
+
 /* Thread by thread what it was blocked for, the longest reasons first. */
 static int print_threads(const struct report *r, uint32_t limit)
 {
 	const struct model_info *info = r->info;
-	struct ranked *order = calloc(info->nr_threads + 1ull, sizeof(*order)),
-		      top[MODEL_NR_REASONS];
+	struct ranked *order = calloc(info->nr_threads + 1ull, sizeof(*order));
 	uint32_t n = 0;
 
 	if (!order)
@@ -115,18 +127,12 @@ static int print_threads(const struct report *r, uint32_t limit)
 		printf("\n%12s  %s\n", "blocked ms", "thread [tid]: reason ms (count), ...");
 	for (uint32_t i = 0; i < n && (!limit || i < limit); i++) {
 		const struct thread_entry *e = info->threads[order[i].index].entry;
-		const struct report_reason *sums =
-			&r->thread_reasons[(size_t)order[i].index * MODEL_NR_REASONS];
-		uint32_t nr = rank_reasons(sums, MODEL_WAIT_UNKNOWN, top);
 
 		printf("%12.3f  ", ms(order[i].time));
 		cli_print_escaped(stdout, e->name);
 		printf(" [%u]:", e->tid);
-		for (uint32_t k = 0; k < nr && k < TOP_REASONS; k++)
-			printf("%s %s %.3f (%" PRIu64 ")", k ? "," : "",
-			       model_reason_name((enum model_reason_kind)top[k].index),
-			       ms(top[k].time), sums[top[k].index].count);
-		puts(nr > TOP_REASONS ? ", ..." : "");
+		print_top(&r->thread_reasons[(size_t)order[i].index * MODEL_NR_REASONS],
+			  MODEL_WAIT_UNKNOWN);
 	}
 	free(order);
 	return 0;
@@ -229,7 +235,6 @@ static void print_vthread(const struct report_vthread *v, const char *name)
 	printf("%12.3f %11.3f %12.3f %12.3f %11.3f %9" PRIu64 "  ", ms(v->running), ms(v->ready),
 	       ms(v->to_mount), ms(v->waited), ms(v->pinned), v->mounts);
 	cli_print_escaped(stdout, name);
-	putchar('\n');
 }
 
 static void print_virtual_reasons(const struct report_virtual *v)
@@ -259,12 +264,18 @@ static int print_vthreads(const struct model *model, const struct report *r, uin
 		order[i] = (struct ranked){i, r->vthreads[i].running};
 	qsort(order, info->nr_vthreads, sizeof(*order), ranked_compare);
 	printf("\n%12s %11s %12s %12s %11s %9s  %s\n", "running ms", "ready ms", "to mount ms",
-	       "waiting ms", "pinned ms", "mounts", "virtual thread");
-	for (uint32_t i = 0; i < info->nr_vthreads && (!limit || i < limit); i++)
-		print_vthread(&r->vthreads[order[i].index],
-			      model_name(model, info->vthreads[order[i].index].name));
+	       "waiting ms", "pinned ms", "mounts",
+	       "virtual thread: reason of waiting ms (count), ...");
+	for (uint32_t i = 0; i < info->nr_vthreads && (!limit || i < limit); i++) {
+		size_t v = order[i].index;
+
+		print_vthread(&r->vthreads[v], model_name(model, info->vthreads[v].name));
+		putchar(':');
+		print_top(&r->vthread_reasons[v * MODEL_NR_REASONS], MODEL_WAIT_UNKNOWN);
+	}
 	free(order);
 	print_vthread(&r->virtuals->times, "all");
+	putchar('\n');
 	print_virtual_reasons(r->virtuals);
 	if (r->virtuals->others)
 		printf("%" PRIu64 " virtual threads more are not shown (--max-virtual)\n",

@@ -378,6 +378,7 @@ enum model_error {
 	MODEL_ERROR_PARK_END,
 	MODEL_ERROR_SLEEP_END,
 	MODEL_ERROR_JOIN_END,
+	MODEL_ERROR_DESCRIPTOR_END,
 	MODEL_ERROR_NESTED,	   /* a wait begins inside of one that can hold none such */
 	MODEL_ERROR_UNENDED,	   /* a wait ends while one inside of it has not */
 	MODEL_ERROR_OBJECT,	   /* a wait ends on another object than it began on */

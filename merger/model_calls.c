@@ -5,6 +5,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -260,15 +261,48 @@ struct fd *fd_get(struct model *m, uint32_t process, int32_t fd)
 	return slot;
 }
 
-uint32_t fd_type(const struct model *m, uint32_t process, int32_t fd, bool *inet, uint32_t *name)
+enum model_reason_kind fd_kind(const struct fd *f, bool reads)
+{
+	if (f->inet)
+		return reads ? MODEL_WAIT_SOCKET_READ : MODEL_WAIT_SOCKET_WRITE;
+	switch (f->type) {
+	case JIS_FD_SOCKET:
+		return reads ? MODEL_WAIT_SOCKET_READ : MODEL_WAIT_SOCKET_WRITE;
+	case JIS_FD_FILE:
+	case JIS_FD_DIRECTORY:
+	case JIS_FD_CHARACTER_DEVICE:
+	case JIS_FD_BLOCK_DEVICE:
+		return MODEL_WAIT_FILE;
+	case JIS_FD_PIPE:
+		return MODEL_WAIT_PIPE;
+	case JIS_FD_EVENTFD:
+	case JIS_FD_TIMERFD:
+	case JIS_FD_SIGNALFD:
+	case JIS_FD_INOTIFY:
+		return MODEL_WAIT_EVENTFD;
+	case JIS_FD_EPOLL:
+		return MODEL_WAIT_POLL;
+	}
+	return MODEL_WAIT_UNKNOWN;
+}
+
+/* It has tried before: what it waits for is what that call could not do. */
+enum model_reason_kind fd_wait(const struct model *m, uint32_t process, int32_t fd, uint32_t events,
+			       uint32_t *name)
 {
 	const struct fd *f = fd_find(m, process, fd);
+	bool reads = events & POLLIN;
+	enum model_reason_kind kind;
 
 	if (!f)
-		return JIS_FD_UNKNOWN;
-	*inet = f->inet;
+		return MODEL_WAIT_POLL;
 	*name = f->name;
-	return f->type;
+	kind = fd_kind(f, reads);
+	if (kind == MODEL_WAIT_SOCKET_READ && f->call == CALL_ACCEPT)
+		return MODEL_WAIT_ACCEPT;
+	if (kind == MODEL_WAIT_SOCKET_WRITE && f->call == CALL_CONNECT)
+		return MODEL_WAIT_CONNECT;
+	return kind != MODEL_WAIT_UNKNOWN ? kind : MODEL_WAIT_POLL;
 }
 
 /* The process of host pid @pid that runs now: the last one that began. */
@@ -387,7 +421,7 @@ static void enter(struct model *m, uint32_t cpu, uint32_t tid, int32_t nr, int32
 		  uint64_t size, uint32_t name, uint64_t t)
 {
 	uint32_t life = thread_on_cpu(m, cpu, tid, t);
-	const struct fd *f;
+	struct fd *f;
 	struct why *w;
 
 	if (life == NONE) {
@@ -401,6 +435,8 @@ static void enter(struct model *m, uint32_t cpu, uint32_t tid, int32_t nr, int32
 	if (m->reasons)
 		life_pass(m, life, t);
 	f = fd_find(m, m->threads[life].process, fd);
+	if (f && call_class(m, nr) != CALL_OTHER)
+		f->call = (uint8_t)call_class(m, nr);
 	if (f && !name)
 		name = f->name;
 	w->call = nr < 0 ? JIS_SYSCALL_NONE : nr;

@@ -174,7 +174,8 @@ enum jwait_kind {
 	JWAIT_PARK,
 	JWAIT_SLEEP,
 	JWAIT_JOIN,
-	JWAIT_POOL, /* a worker has no task: what it waits in lies inside */
+	JWAIT_DESCRIPTOR, /* a virtual thread: the park lies inside */
+	JWAIT_POOL,	  /* a worker has no task: what it waits in lies inside */
 	NR_JWAITS
 };
 #define UNSEEN_TASK (1u << NR_JWAITS)
@@ -187,6 +188,9 @@ struct jwait {
 	uint64_t begin, owner_java_tid, blocked, pinned;
 	int64_t timeout;
 	uint32_t class_name, hash, owner, thread, stack;
+	int32_t fd;	    /* JWAIT_DESCRIPTOR: which */
+	uint32_t name;	    /* ... what that is */
+	uint8_t descriptor; /* ... enum model_reason_kind */
 	uint8_t kind;
 	bool pool; /* JWAIT_PARK: its blocker is a pool that has nothing to do for the thread */
 	bool in_work;
@@ -201,6 +205,7 @@ struct fd {
 	uint32_t type; /* enum jis_fd_type */
 	uint32_t name;
 	bool inet;
+	uint8_t call; /* enum call_class: of the last one begun on it, but for CALL_OTHER */
 	bool told;    /* by the kernel, which tells again when it is something else */
 	uint8_t sock; /* SOCK_*, 0 not known */
 	uint16_t family;
@@ -227,7 +232,7 @@ struct jthread {
 	struct jtask *tasks; /* open ones, innermost first */
 	uint64_t request;    /* number of the connection whose request it serves, 0: of none */
 	uint32_t pool;	     /* index + 1 in model.tasks: it is a worker of that */
-	uint8_t unseen;	     /* what may have begun without having been seen */
+	uint16_t unseen;     /* what may have begun without having been seen */
 	uint8_t state;	     /* virtual, not mounted: enum jthread_state */
 	bool virtual, started;
 
@@ -260,7 +265,7 @@ struct process_run {
 	uint32_t safepoint_name;
 	uint32_t gc_number, gc_life, safepoint_life; /* which collection; who told of it, or NONE */
 	bool gc_seen, mounts_seen, safepoint_seen;
-	uint8_t told;	    /* bits of enum jwait_kind: such waits are recorded here */
+	uint16_t told;	    /* bits of enum jwait_kind: such waits are recorded here */
 	uint64_t end;	    /* death of its last thread, TIME_NONE: none */
 	struct conn *conns; /* the open ones */
 	/* stack_defs and method_defs by id */

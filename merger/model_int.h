@@ -370,8 +370,14 @@ void call_event(struct model *m, uint32_t cpu, const struct stream_cursor *c, ui
 int address_text(char *text, size_t n, uint32_t family, uint64_t a0, uint64_t a1);
 /* Does it lead to the host it is used on? */
 bool address_loops(uint32_t family, uint64_t a0, uint64_t a1);
-/* What descriptor @fd of @process is: enum jis_fd_type; *inet: an internet socket; *name. */
-uint32_t fd_type(const struct model *m, uint32_t process, int32_t fd, bool *inet, uint32_t *name);
+/* What who reads from (or writes to) @f waits for; MODEL_WAIT_UNKNOWN: its type is not known. */
+enum model_reason_kind fd_kind(const struct fd *f, bool reads);
+/*
+ * What who waits until @events (POLLIN, ...) of @fd are there waits for; *name: what @fd is, 0 not
+ * known. MODEL_WAIT_POLL where no more is known.
+ */
+enum model_reason_kind fd_wait(const struct model *m, uint32_t process, int32_t fd, uint32_t events,
+			       uint32_t *name);
 
 /* The entry of @fd of @process, NULL where there is none; fd_get() makes it, NULL: no memory. */
 struct fd *fd_find(const struct model *m, uint32_t process, int32_t fd);

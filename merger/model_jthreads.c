@@ -18,20 +18,24 @@
 static const uint8_t reason_of_wait[NR_JWAITS] = {
 	[JWAIT_MONITOR] = MODEL_WAIT_MONITOR, [JWAIT_OBJECT] = MODEL_WAIT_OBJECT,
 	[JWAIT_PARK] = MODEL_WAIT_PARK,	      [JWAIT_SLEEP] = MODEL_WAIT_SLEEP,
-	[JWAIT_JOIN] = MODEL_WAIT_JOIN,	      [JWAIT_POOL] = MODEL_WAIT_POOL,
+	[JWAIT_JOIN] = MODEL_WAIT_JOIN,	      [JWAIT_DESCRIPTOR] = MODEL_WAIT_POLL,
+	[JWAIT_POOL] = MODEL_WAIT_POOL,
 };
 
 /*
  * In which waits a wait may begin. A join waits on the thread's monitor or parks; Object.wait ends
- * by entering its monitor; a virtual thread sleeps by parking. A worker without a task waits in
- * whatever its queue and its pool wait in.
+ * by entering its monitor; a virtual thread sleeps, and waits for a descriptor, by parking, for
+ * which it may have to make known what it waits for. A worker without a task waits in whatever its
+ * queue and its pool wait in.
  */
 static const uint8_t may_be_in[NR_JWAITS] = {
-	[JWAIT_MONITOR] = 1 << JWAIT_JOIN | 1 << JWAIT_OBJECT | 1 << JWAIT_POOL,
+	[JWAIT_MONITOR] =
+		1 << JWAIT_JOIN | 1 << JWAIT_OBJECT | 1 << JWAIT_DESCRIPTOR | 1 << JWAIT_POOL,
 	[JWAIT_OBJECT] = 1 << JWAIT_JOIN | 1 << JWAIT_POOL,
-	[JWAIT_PARK] = 1 << JWAIT_JOIN | 1 << JWAIT_SLEEP | 1 << JWAIT_POOL,
+	[JWAIT_PARK] = 1 << JWAIT_JOIN | 1 << JWAIT_SLEEP | 1 << JWAIT_DESCRIPTOR | 1 << JWAIT_POOL,
 	[JWAIT_SLEEP] = 1 << JWAIT_POOL,
 	[JWAIT_JOIN] = 1 << JWAIT_POOL,
+	[JWAIT_DESCRIPTOR] = 1 << JWAIT_POOL,
 };
 
 /* What may still be open, unseen, around a wait that may be in these. */
@@ -66,9 +70,15 @@ static struct jwait *wait_new(struct model *m)
 static void wait_fill(const struct model *m, const struct jwait *w, const struct jthread *j,
 		      struct model_reason *r)
 {
-	r->kind = w->pool ? MODEL_WAIT_POOL : (enum model_reason_kind)reason_of_wait[w->kind];
+	r->kind = w->pool	  ? MODEL_WAIT_POOL
+		  : w->descriptor ? (enum model_reason_kind)w->descriptor
+				  : (enum model_reason_kind)reason_of_wait[w->kind];
 	r->from_java = true;
 	r->java_tid = j->java_tid;
+	if (w->kind == JWAIT_DESCRIPTOR) {
+		r->fd = w->fd;
+		r->name = w->name;
+	}
 	r->class_name = w->class_name;
 	r->hash = w->hash;
 	r->owner = w->owner;
@@ -80,7 +90,7 @@ static void wait_fill(const struct model *m, const struct jwait *w, const struct
 /* Does it wait because of the wait around it? */
 static bool is_part(const struct jwait *w)
 {
-	return w->outer && (w->outer->kind == JWAIT_JOIN ||
+	return w->outer && (w->outer->kind == JWAIT_JOIN || w->outer->kind == JWAIT_DESCRIPTOR ||
 			    (w->outer->kind == JWAIT_POOL && w->kind == JWAIT_PARK));
 }
 
@@ -478,7 +488,7 @@ static void wait_begins(struct model *m, struct jthread *j, uint32_t life,
 		model_error_count(m, MODEL_ERROR_NESTED, who_writes(j));
 	if (depth >= MAX_WAIT_DEPTH)
 		waits_drop(m, j, t);
-	j->unseen &= (uint8_t)(~((1u << NR_JWAITS) - 1) | around(r->kind));
+	j->unseen &= (uint16_t)(~((1u << NR_JWAITS) - 1) | around(r->kind));
 	w = wait_new(m);
 	if (!w)
 		return;
@@ -491,6 +501,10 @@ static void wait_begins(struct model *m, struct jthread *j, uint32_t life,
 	w->timeout = r->timeout;
 	w->in_work = works(m, j, life);
 	w->pool = r->kind == JWAIT_PARK && tasks_pool_known(m, j->process, w->class_name, w->hash);
+	if (r->kind == JWAIT_DESCRIPTOR) {
+		w->fd = r->fd;
+		w->descriptor = (uint8_t)fd_wait(m, j->process, r->fd, r->events, &w->name);
+	}
 	w->owner_java_tid = r->owner_java_tid;
 	w->owner = r->owner_tid ? thread_inside(m, j->process, r->owner_tid, t) : NONE;
 	if (w->owner == NONE && r->owner_java_tid) {
@@ -516,9 +530,12 @@ static bool waited_for_class(const struct model *m, const struct jthread *j,
 static void wait_ends(struct model *m, struct jthread *j, const struct wait_record *r, uint64_t t)
 {
 	static const uint8_t errors[NR_JWAITS] = {
-		[JWAIT_MONITOR] = MODEL_ERROR_MONITOR_END, [JWAIT_OBJECT] = MODEL_ERROR_WAIT_END,
-		[JWAIT_PARK] = MODEL_ERROR_PARK_END,	   [JWAIT_SLEEP] = MODEL_ERROR_SLEEP_END,
+		[JWAIT_MONITOR] = MODEL_ERROR_MONITOR_END,
+		[JWAIT_OBJECT] = MODEL_ERROR_WAIT_END,
+		[JWAIT_PARK] = MODEL_ERROR_PARK_END,
+		[JWAIT_SLEEP] = MODEL_ERROR_SLEEP_END,
 		[JWAIT_JOIN] = MODEL_ERROR_JOIN_END,
+		[JWAIT_DESCRIPTOR] = MODEL_ERROR_DESCRIPTOR_END,
 	};
 	bool names = r->kind == JWAIT_MONITOR || r->kind == JWAIT_OBJECT;
 	struct jwait *w = j->waits;
@@ -530,7 +547,7 @@ static void wait_ends(struct model *m, struct jthread *j, const struct wait_reco
 	if (!w) {
 		if (!(j->unseen & 1u << r->kind))
 			model_error_count(m, (enum model_error)errors[r->kind], who_writes(j));
-		j->unseen &= (uint8_t)(~((1u << NR_JWAITS) - 1) | around(r->kind));
+		j->unseen &= (uint16_t)(~((1u << NR_JWAITS) - 1) | around(r->kind));
 		return;
 	}
 	while (j->waits != w) {
@@ -568,7 +585,7 @@ static void wait_event(struct model *m, const struct stream_cursor *c, uint32_t 
 	if (!j)
 		return;
 	check_on_cpu(m, life);
-	m->runs[process].told |= (uint8_t)(1u << r.kind);
+	m->runs[process].told |= (uint16_t)(1u << r.kind);
 	if (begins)
 		wait_begins(m, j, life, &r, t);
 	else
@@ -601,7 +618,7 @@ static void mount_event(struct model *m, uint32_t process, uint64_t java_tid, ui
 		jthread_leave(m, other);
 	}
 	vthread_mount(m, j, life, t);
-	j->unseen &= (uint8_t)~UNSEEN_MOUNT;
+	j->unseen &= (uint16_t)~UNSEEN_MOUNT;
 }
 
 static void unmount_event(struct model *m, uint32_t process, uint64_t java_tid, uint32_t life,
@@ -627,7 +644,7 @@ static void unmount_event(struct model *m, uint32_t process, uint64_t java_tid, 
 	if (j->on != life && m->methods)
 		methods_disown(m, life, t);
 	vthread_unmount(m, j, t);
-	j->unseen &= (uint8_t)~UNSEEN_MOUNT;
+	j->unseen &= (uint16_t)~UNSEEN_MOUNT;
 }
 
 static void unpark_event(struct model *m, uint32_t process, const struct jis_ev_unpark *ev,
@@ -667,6 +684,8 @@ void jthread_event(struct model *m, const struct stream_cursor *c, uint64_t t)
 	case JIS_EV_sleep_end:
 	case JIS_EV_join_begin:
 	case JIS_EV_join_end:
+	case JIS_EV_descriptor_begin:
+	case JIS_EV_descriptor_end:
 		wait_event(m, c, life, t);
 		break;
 	case JIS_EV_vthread_mount:

@@ -21,6 +21,7 @@ static bool begin_of(const struct stream_cursor *c, struct wait_record *out)
 			.hash = ev->hash,
 			.owner_tid = ev->owner_tid,
 			.timeout = -1,
+			.fd = -1,
 		};
 		return true;
 	}
@@ -33,6 +34,7 @@ static bool begin_of(const struct stream_cursor *c, struct wait_record *out)
 			.class_name = ev->class_name,
 			.hash = ev->hash,
 			.timeout = ev->timeout,
+			.fd = -1,
 		};
 		return true;
 	}
@@ -47,6 +49,7 @@ static bool begin_of(const struct stream_cursor *c, struct wait_record *out)
 			.hash = ev->hash,
 			.owner_tid = ev->owner_tid,
 			.timeout = ev->timeout,
+			.fd = -1,
 		};
 		return true;
 	}
@@ -57,6 +60,7 @@ static bool begin_of(const struct stream_cursor *c, struct wait_record *out)
 			.kind = JWAIT_SLEEP,
 			.java_tid = ev->java_tid,
 			.timeout = ev->timeout,
+			.fd = -1,
 		};
 		return true;
 	}
@@ -68,6 +72,19 @@ static bool begin_of(const struct stream_cursor *c, struct wait_record *out)
 			.java_tid = ev->java_tid,
 			.owner_java_tid = ev->target_java_tid,
 			.timeout = ev->timeout,
+			.fd = -1,
+		};
+		return true;
+	}
+	case JIS_EV_descriptor_begin: {
+		const struct jis_ev_descriptor_begin *ev = p;
+
+		*out = (struct wait_record){
+			.kind = JWAIT_DESCRIPTOR,
+			.java_tid = ev->java_tid,
+			.timeout = ev->timeout,
+			.fd = ev->fd,
+			.events = ev->events,
 		};
 		return true;
 	}
@@ -83,6 +100,7 @@ static void end_of(const struct stream_cursor *c, struct wait_record *out)
 	*out = (struct wait_record){
 		.java_tid = ((const struct jis_ev_park_end *)p)->java_tid,
 		.timeout = -1,
+		.fd = -1,
 	};
 	switch (c->id) {
 	case JIS_EV_monitor_contended_entered: {
@@ -110,6 +128,9 @@ static void end_of(const struct stream_cursor *c, struct wait_record *out)
 		break;
 	case JIS_EV_join_end:
 		out->kind = JWAIT_JOIN;
+		break;
+	case JIS_EV_descriptor_end:
+		out->kind = JWAIT_DESCRIPTOR;
 		break;
 	}
 }

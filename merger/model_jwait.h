@@ -14,9 +14,11 @@ struct wait_record {
 	uint32_t class_name, hash, owner_tid; /* class_name: string id */
 	int64_t timeout;
 	bool timed_out;
+	int32_t fd;	 /* JWAIT_DESCRIPTOR: which; else -1 */
+	uint32_t events; /* ... POLLIN, ... */
 };
 
-/* The record that @c stands on, of those from monitor_contended_enter to join_end. */
+/* The record that @c stands on, of those from monitor_contended_enter to descriptor_end. */
 void wait_record_read(const struct stream_cursor *c, struct wait_record *out, bool *begins);
 
 #endif /* JIS_MERGER_MODEL_JWAIT_H */

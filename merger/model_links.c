@@ -173,6 +173,7 @@ void link_wait(struct model *m, const struct jthread *j, struct jwait *w, uint64
 	};
 
 	/* What a join or a sleep waits in is no lock. */
-	if (w->waker.thread != NONE && !w->outer && w->kind <= JWAIT_PARK)
+	if (w->waker.thread != NONE && (!w->outer || w->outer->kind == JWAIT_DESCRIPTOR) &&
+	    w->kind <= JWAIT_PARK)
 		link_emit(m, &link);
 }

@@ -64,6 +64,7 @@ static const char *const error_names[MODEL_NR_ERRORS] = {
 	[MODEL_ERROR_PARK_END] = "park ends without begin",
 	[MODEL_ERROR_SLEEP_END] = "sleep ends without begin",
 	[MODEL_ERROR_JOIN_END] = "join ends without begin",
+	[MODEL_ERROR_DESCRIPTOR_END] = "wait for a descriptor ends without begin",
 	[MODEL_ERROR_NESTED] = "wait inside of a wait that can hold none such",
 	[MODEL_ERROR_UNENDED] = "wait ends while one inside of it goes on",
 	[MODEL_ERROR_OBJECT] = "wait ends on another object than it began on",
@@ -516,28 +517,11 @@ static enum model_reason_kind why_futex(const struct waiting *x)
 /* Reading from, or writing to, a descriptor: what it is says what it waits for. */
 static enum model_reason_kind why_descriptor(const struct waiting *x, bool reads)
 {
-	uint32_t process = x->m->threads[x->life].process, type, name = 0;
-	bool inet = false;
+	const struct fd *f = fd_find(x->m, x->m->threads[x->life].process, x->r->fd);
+	enum model_reason_kind kind = f ? fd_kind(f, reads) : MODEL_WAIT_UNKNOWN;
 
-	type = fd_type(x->m, process, x->r->fd, &inet, &name);
-	if (inet || type == JIS_FD_SOCKET)
-		return reads ? MODEL_WAIT_SOCKET_READ : MODEL_WAIT_SOCKET_WRITE;
-	switch (type) {
-	case JIS_FD_FILE:
-	case JIS_FD_DIRECTORY:
-	case JIS_FD_CHARACTER_DEVICE:
-	case JIS_FD_BLOCK_DEVICE:
-		return MODEL_WAIT_FILE;
-	case JIS_FD_PIPE:
-		return MODEL_WAIT_PIPE;
-	case JIS_FD_EVENTFD:
-	case JIS_FD_TIMERFD:
-	case JIS_FD_SIGNALFD:
-	case JIS_FD_INOTIFY:
-		return MODEL_WAIT_EVENTFD;
-	case JIS_FD_EPOLL:
-		return MODEL_WAIT_POLL;
-	}
+	if (kind != MODEL_WAIT_UNKNOWN)
+		return kind;
 	return x->w->flags & WHY_IOWAIT ? MODEL_WAIT_DISK : MODEL_WAIT_SYSCALL;
 }
 
@@ -714,6 +698,9 @@ static void why_waiting(const struct waiting *x)
 	if (why_lock(x, class))
 		return;
 	w = jwait_of(x->m, x->life, x->begin, &j);
+	/* Who waits for a descriptor parks. Before that it has the descriptor watched. */
+	if (w && w->kind == JWAIT_DESCRIPTOR)
+		w = NULL;
 	fits = call_fits_java(x, class);
 	if (w && !fits && !call_on_the_way(class) && !runs_java(w, j))
 		model_conflict_count(x->m, MODEL_CONFLICT_CALL, who_is(x->m, x->life));

@@ -273,6 +273,10 @@ enum jis_stream_class {
 /* Thread.join on thread target_java_tid; what it waits in (Object.wait, a park) lies inside. */
 #define JIS_FIELDS_join_begin(F, S) F(u64, java_tid) F(u64, target_java_tid) F(s64, timeout)
 #define JIS_FIELDS_join_end(F, S) F(u64, java_tid)
+/* A virtual thread waits until its descriptor is ready: the JDK parks it meanwhile. events: POLLIN,
+ * POLLOUT, ... */
+#define JIS_FIELDS_descriptor_begin(F, S) F(u64, java_tid) F(s32, fd) F(x32, events) F(s64, timeout)
+#define JIS_FIELDS_descriptor_end(F, S) F(u64, java_tid)
 /* Virtual thread java_tid is on this carrier from now on, or leaves it. */
 #define JIS_FIELDS_vthread_mount(F, S) F(u64, java_tid)
 #define JIS_FIELDS_vthread_unmount(F, S) F(u64, java_tid)
@@ -436,6 +440,8 @@ enum jis_stream_class {
 	X(51, rmi_answer)                                                                          \
 	X(52, method_probe)                                                                        \
 	X(53, rmi_invoke)                                                                          \
+	X(54, descriptor_begin)                                                                    \
+	X(55, descriptor_end)                                                                      \
 	X(56, queue_put)                                                                           \
 	X(57, queue_take)                                                                          \
 	X(58, method_value)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Every kind of wait of platform and virtual threads, and those that the kernel alone sees (socket, accept, pipe, poll,
-# a file forced to the disk), each a known number of times: kind, count, time, object, owner and waker are what the
+# a file forced to the disk), and sockets of virtual threads, each a known number of times: kind, count, time, object, owner and waker are what the
 # program says, in the records and in the report. Started with the JVM and attached, on every JDK that is here.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_jdks.sh"
@@ -19,7 +19,7 @@ RECORDING=("${RECORD[@]}" -q --syscalls "io,net,lock")
 
 check() { # NAME
 	[ "$(grep -c '^END$' "$TESTDIR/$1.out")" -ge 2 ] || { cat "$TESTDIR/$1.out"; fail "$1: the program did not end"; }
-	! grep -v '^EXPECT\|^KERNEL\|^END$' "$TESTDIR/$1.out" || fail "$1: the JVM says something"
+	! grep -v '^EXPECT\|^KERNEL\|^SOCKET\|^END$' "$TESTDIR/$1.out" || fail "$1: the JVM says something"
 	"$JIS" dump "$TESTDIR/$1" >"$TESTDIR/dump" 2>/dev/null
 	"$JIS" report -q --json "$TESTDIR/$1" >"$TESTDIR/report.json"
 	python3 "$CHECKERS/waits.py" "$TESTDIR/$1.out" "$TESTDIR/dump" --late "$LATE" || fail "$1: the records"
@@ -31,6 +31,8 @@ check() { # NAME
 		fail "$1: events and records differ"
 	python3 "$CHECKERS/wakers.py" "$TESTDIR/$1.out" "$TESTDIR/report.json" "$TESTDIR/$1" || fail "$1: the wakers"
 	python3 "$CHECKERS/kernel_waits.py" "$TESTDIR/$1.out" "$TESTDIR/report.json" --late "$LATE" || fail "$1: the kernel's waits"
+	[ "$version" -lt 21 ] ||
+		python3 "$CHECKERS/virtual_sockets.py" "$TESTDIR/$1.out" "$TESTDIR/report.json" --late "$LATE" || fail "$1: virtual threads' sockets"
 	rm -rf "${TESTDIR:?}/$1" "$TESTDIR/$1".{prv,pcf,row}
 }
 

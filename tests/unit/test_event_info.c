@@ -65,7 +65,7 @@ START_TEST(all_rows)
 			nr++;
 		}
 	}
-	ck_assert_uint_eq(nr, 23 + 13 + 4 + 29 + 25 + 14 + 4);
+	ck_assert_uint_eq(nr, 23 + 13 + 4 + 29 + 27 + 14 + 4);
 }
 END_TEST
 

@@ -24,6 +24,7 @@ struct order {
  * C c  call entered, left              d    another call left           L    records of 101 are
  * lost Z    the agent finds thread 2 running    1 2 3 4  method 1, 2 entered, left
  * K l  101 gets CPU 1, leaves it to wait        N O  the same of CPU 2         R    ends on CPU 1
+ * H e  waits for a descriptor
  * y    101 is woken            Y    wakes 100 on CPU 1         r    104 leaves CPU 1
  */
 static const struct order orders[] = {
@@ -44,6 +45,11 @@ static const struct order orders[] = {
 	{"p", MODEL_ERROR_PARK_END},
 	{"s", MODEL_ERROR_SLEEP_END},
 	{"j", MODEL_ERROR_JOIN_END},
+	{"e", MODEL_ERROR_DESCRIPTOR_END},
+	{"HPpHMmHe", MODEL_ERROR_NESTED},
+	{"HMmPpe", NO_ERROR},
+	{"HPe", MODEL_ERROR_UNENDED},
+	{"HWwe", MODEL_ERROR_NESTED},
 	{"Jpj", MODEL_ERROR_PARK_END},
 	{"t", MODEL_ERROR_TASK_END},
 	{"Ttt", MODEL_ERROR_TASK_END},
@@ -175,6 +181,12 @@ static void wait_step(struct feed *f, char step, uint64_t t)
 		break;
 	case 'j':
 		FEED(f, SLOT, t, join_end, .java_tid = 2);
+		break;
+	case 'H':
+		FEED(f, SLOT, t, descriptor_begin, .java_tid = 2, .fd = 5);
+		break;
+	case 'e':
+		FEED(f, SLOT, t, descriptor_end, .java_tid = 2);
 		break;
 	}
 }
@@ -321,7 +333,7 @@ static void check_order(const struct order *o)
 	why_start(f);
 	feed_packet(f, SLOT, 1, 1, 0, 0, 101);
 	for (uint64_t i = 0; o->steps[i]; i++) {
-		if (strchr("MmoWwiPpSsJj", o->steps[i]))
+		if (strchr("MmoWwiPpSsJjHe", o->steps[i]))
 			wait_step(f, o->steps[i], 10 * (i + 1));
 		else if (strchr("AaUuVvXxQq", o->steps[i]))
 			virtual_step(f, o->steps[i], 10 * (i + 1));

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Virtual threads: rows of their own, from mount to mount. */
 #include <malloc.h>
+#include <poll.h>
+#include <sys/socket.h>
 
 #include "test_model_why.h"
 
@@ -161,6 +163,70 @@ START_TEST(a_file_read_on_the_way_to_a_park_is_no_contradiction)
 				     "sleep on T104 system call pinned 22-30, run on T104 30-35, "
 				     "sleep park Lock@9 35-90, run on T105 90-1000");
 	ck_assert_uint_eq(f->counts.conflicts[MODEL_CONFLICT_CALL], 0);
+	no_errors(f);
+	feed_free(f);
+}
+END_TEST
+
+static void call(struct feed *f, uint64_t t, const char *name, int fd)
+{
+	FEED(f, 2, t, syscall_io, .tid = 104, .nr = nr(name), .fd = fd);
+	FEED(f, 2, t + 1, syscall_exit, .tid = 104, .nr = nr(name), .result = -11);
+}
+
+/* @50 tries @name of @fd at @t, and parks until the poller wakes it 10 later. */
+static void waits_for(struct feed *f, uint64_t t, const char *name, int fd, uint32_t events)
+{
+	if (name)
+		call(f, t, name, fd);
+	writes(f, t + 2, 104);
+	FEED(f, SLOT, t + 2, descriptor_begin, .java_tid = 50, .fd = fd, .events = events,
+	     .timeout = -1);
+	/* Another thread has the descriptor watched, too. */
+	leaves(f, 2, t + 3, 104, S, "futex", 10, 3);
+	feed_wake(f, 1, t + 4, 101, 104, t + 4);
+	comes(f, 2, t + 4, 104);
+	FEED(f, SLOT, t + 5, park_begin, .java_tid = 50, .timeout = -1);
+	unmount(f, t + 6, 104, 50);
+	writes(f, t + 16, 101);
+	FEED(f, SLOT, t + 16, unpark, .java_tid = 2, .target_java_tid = 50);
+	mount(f, t + 17, 104, 50);
+	FEED(f, SLOT, t + 18, park_end, .java_tid = 50);
+	FEED(f, SLOT, t + 19, descriptor_end, .java_tid = 50);
+}
+
+START_TEST(a_park_for_a_descriptor_is_what_the_call_could_not_do)
+{
+	struct feed *f = start(1, NULL);
+	const char *said;
+
+	java_starts(f, 5, 50, 0, VIRTUAL);
+	mount(f, 6, 104, 50);
+	FEED(f, 2, 7, fd_socket, .pid = 100, .fd = 3, .family = AF_INET, .type = SOCK_STREAM,
+	     .local_port = 80);
+	FEED(f, 2, 7, fd_socket, .pid = 100, .fd = 4, .family = AF_INET, .type = SOCK_STREAM,
+	     .local_port = 80, .peer_port = 81, .peer0 = 0x0100007f);
+	waits_for(f, 100, "accept4", 3, POLLIN);
+	waits_for(f, 200, "connect", 4, POLLOUT);
+	waits_for(f, 300, "write", 4, POLLOUT);
+	waits_for(f, 400, "read", 4, POLLIN);
+	waits_for(f, 500, NULL, 9, POLLIN);
+	end(f);
+	said = vstates[0];
+
+	ck_assert_ptr_nonnull(strstr(said, "sleep socket accept fd 3 'port 80' 106-116 <- #2, "
+					   "ready ready to mount 116-117"));
+	ck_assert_ptr_nonnull(
+		strstr(said, "sleep socket connect fd 4 '127.0.0.1:81' 206-216 <- #2"));
+	ck_assert_ptr_nonnull(strstr(said, "sleep socket write fd 4 '127.0.0.1:81' 306-316 <- #2"));
+	ck_assert_ptr_nonnull(strstr(said, "sleep socket read fd 4 '127.0.0.1:81' 406-416 <- #2"));
+	ck_assert_ptr_nonnull(strstr(said, "sleep poll fd 9 506-516 <- #2"));
+	/* On the way there it waits for other things. */
+	ck_assert_ptr_nonnull(strstr(said, "sleep on T104 monitor? pinned 403-404"));
+	ck_assert_ptr_null(strstr(said, "park"));
+	ck_assert_ptr_nonnull(strstr(java_waits,
+				     "V50 park 405-418 inside, "
+				     "V50 socket read fd 4 '127.0.0.1:81' 402-419 (10)"));
 	no_errors(f);
 	feed_free(f);
 }
@@ -367,6 +433,7 @@ int main(void)
 	tcase_add_test(t, a_pinned_one_waits_with_its_carrier);
 	tcase_add_test(t, what_the_carrier_does_for_itself_is_its_own);
 	tcase_add_test(t, a_file_read_on_the_way_to_a_park_is_no_contradiction);
+	tcase_add_test(t, a_park_for_a_descriptor_is_what_the_call_could_not_do);
 	tcase_add_test(t, those_that_were_there_before_begin_unknown);
 	tcase_add_test(t, a_loss_on_any_carrier_makes_them_unknown);
 	tcase_add_test(t, not_more_rows_than_asked_for);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /**
- * Waits, WaitsKernel and, where there are virtual threads, WaitsVirtual in one JVM.
+ * Waits, WaitsKernel and, where there are virtual threads, WaitsVirtual and WaitsSockets in one JVM.
  *
  * <p>Arguments: COUNT MILLISECONDS FILE. Output: that of all of them.
  */
@@ -16,5 +16,8 @@ public final class WaitsAll {
 		}
 		Waits.main(new String[] {args[0], args[1]});
 		WaitsKernel.main(args);
+		if (Runtime.version().feature() >= 21) {
+			WaitsSockets.main(args);
+		}
 	}
 }

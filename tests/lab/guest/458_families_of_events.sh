@@ -72,7 +72,7 @@ disk=$(findmnt -no SOURCE /)
 reads=$!
 before=$(softirqs)
 interrupts >"$LAB_TMP/interrupts"
-try_raw irq -e 4 -b $((16 << 20)) "$reason" spin 3 1
+try_raw irq -e 4 -b $((16 << 20)) "$reason" spin $((3 * LAB_SLOW)) 1
 after=$(softirqs)
 echo >>"$LAB_TMP/interrupts"
 interrupts >>"$LAB_TMP/interrupts"

@@ -397,6 +397,8 @@ static void make(const struct call *c, unsigned long n)
 	add("syscall_exit tid=%d nr=%d result=%ld\n", tid, c->nr, result);
 }
 
+static bool has_ldt; /* the kernel has modify_ldt */
+
 /* A call of which only is known that it has no arguments like these. */
 static void make_nonsense(int nr)
 {
@@ -404,7 +406,7 @@ static void make_nonsense(int nr)
 	const int modify_ldt = 123 | 0x20000000; /* gives its result to all programs without sign */
 	long result = result_of(nr, a);
 
-	if (nr == modify_ldt)
+	if (nr == modify_ldt && has_ldt)
 		result = (long)(uint32_t)result;
 	add("syscall_enter tid=%d nr=%d\nsyscall_exit tid=%d nr=%d result=%ld\n", tid, nr, tid, nr,
 	    result);
@@ -494,6 +496,7 @@ int main(int argc, char **argv)
 		n = NR(calls32);
 	}
 	flags |= MAP_32BIT;
+	has_ldt = !syscall(SYS_modify_ldt, 0, NULL, 0);
 #endif
 	low = mmap(NULL, sizeof(*low), PROT_READ | PROT_WRITE, flags, -1, 0);
 	if (low == MAP_FAILED)
