@@ -20,8 +20,8 @@ complaint+='|leak detector disabled|held lock freed|non-static key|locking corre
 # in it or right below it; what an interrupt came between is told behind the interrupt's entry. The clock that may be read
 # anywhere is read while it is being set, and then again: that is how the kernel makes it. capable() notes in its task's
 # flags that it was asked, with a plain write. How often a thread has forbidden itself page faults is a count that what
-# interrupts it raises and lowers again. And what checks that nothing in use is freed keeps its own counts and flags
-# without a lock.
+# interrupts it raises and lowers again. The allocator of per-CPU memory looks at its count of empty pages without its lock.
+# And what checks that nothing in use is freed keeps its own counts and flags without a lock.
 own_races()
 {
 	awk '
@@ -33,7 +33,7 @@ own_races()
 			next
 		}
 		!inside { print; next }
-		/data-race in ktime_get_(raw|mono|boot|tai|real)_fast_ns|data-race in capable \/|data-race in [^\/]*\/ capable$|data-race in (debug_check_no_obj_freed|free_obj_work)[^\/]*\/ (debug_check_no_obj_freed|free_obj_work)/ { kernels = 1 }
+		/data-race in ktime_get_(raw|mono|boot|tai|real)_fast_ns|data-race in capable \/|data-race in [^\/]*\/ capable$|data-race in (debug_check_no_obj_freed|free_obj_work)[^\/]*\/ (debug_check_no_obj_freed|free_obj_work)|data-race in pcpu_[^\/ ]+ \/ pcpu_/ { kernels = 1 }
 		/data-race in .*copy_from_user_nofault/ { count = 1 }
 		match($0, /by task [0-9]+/) {
 			task = substr($0, RSTART, RLENGTH)
