@@ -5,11 +5,11 @@
  * Private.
  *
  * Records of all CPUs must be converted in time order, because whether a thread belongs to a target
- * follows from records of other CPUs. A round reads every ring until it is empty, then converts
- * what is not later than the round's begin: nothing earlier can come any more (but for a record
+ * follows from records of other CPUs. A round reads of every ring what was there when it began,
+ * then converts what is not later than that: nothing earlier can come any more (but for a record
  * whose writer had its time and was stopped before it was done; that one is converted late, and
- * stays in order on its own CPU). What we note ourselves, states of threads and losses, is put in
- * the same order.
+ * stays in order on its own CPU). It does not read until a ring is empty, which it need never be.
+ * What we note ourselves, states of threads and losses, is put in the same order.
  */
 #ifndef JISCTL_FTRACE_H
 #define JISCTL_FTRACE_H
@@ -124,7 +124,7 @@ void ft_instance_close(struct backend *b);
 /* ftrace_read.c: rings. */
 int ft_rings_open(struct backend *b);
 void ft_rings_close(struct backend *b);
-/* One round: read all, convert up to its begin, or everything when @all (tracing is off). */
+/* One round: read and convert up to its begin, or everything when @all (tracing is off). */
 int ft_round(struct backend *b, bool all);
 int ft_note_add(struct backend *b, const struct ft_note *note);
 

@@ -182,11 +182,43 @@ static void ring_compact(struct ft_ring *r)
 	r->nr_pages = n;
 }
 
-static int ring_read(struct backend *b, uint32_t i, bool all)
+/* Reads one sub-buffer to the end of the ring's list. Returns how many, 0: the ring is empty, or
+ * -ENOMEM. */
+static int page_read(struct backend *b, struct ft_ring *r)
 {
-	struct ft_ring *r = &b->rings[i];
-	uint8_t *page;
+	uint8_t *page = page_room(b, r);
 	ssize_t n;
+
+	if (!page)
+		return -ENOMEM;
+	do
+		n = read(r->raw_fd, page, b->formats.page.page_size);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return 0;
+	r->bytes[r->nr_pages++] = (uint32_t)n;
+	return 1;
+}
+
+/* Is all of the newest sub-buffer later than @until? Then what is still in the ring is, too. */
+static bool page_later(const struct backend *b, const struct ft_ring *r, uint64_t until)
+{
+	struct ftrace_page page;
+
+	/* The time in its head is that of its first record, or of the one before. */
+	return !ftrace_page_begin(&page, &b->formats.page, r->pages[r->nr_pages - 1],
+				  r->bytes[r->nr_pages - 1]) &&
+	       page.time > b->config.base && page.time - b->config.base > until;
+}
+
+/* Reads what was there at @until. Not until it is empty: a reader that is faster than the writer
+ * gets a record or two a read, and each read makes some itself where system calls of all are
+ * recorded. */
+static int ring_read(struct backend *b, uint32_t i, uint64_t until)
+{
+	bool all = until == UINT64_MAX;
+	struct ft_ring *r = &b->rings[i];
+	int n = 1;
 
 	if (r->raw_fd < 0)
 		return 0;
@@ -194,17 +226,13 @@ static int ring_read(struct backend *b, uint32_t i, bool all)
 	ring_compact(r);
 	r->limited = true;
 	while (all || r->nr_pages < FT_PAGES_PER_ROUND) {
-		page = page_room(b, r);
-		if (!page)
-			return r->nr_pages ? 0 : -ENOMEM;
-		n = read(r->raw_fd, page, b->formats.page.page_size);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
+		n = page_read(b, r);
+		if (n < 0)
+			return r->nr_pages ? 0 : n;
+		if (!n || page_later(b, r, until)) {
 			r->limited = false;
 			break;
 		}
-		r->bytes[r->nr_pages++] = (uint32_t)n;
 	}
 	ring_stats(b, i, false);
 	return 0;
@@ -293,7 +321,7 @@ int ft_round(struct backend *b, bool all)
 
 	b->round++;
 	for (i = 0; i < b->nr_rings && !err; i++)
-		err = ring_read(b, i, all);
+		err = ring_read(b, i, until);
 	for (i = 0; i < b->nr_rings; i++)
 		if (!b->rings[i].ready)
 			ring_step(b, &b->rings[i]);
