@@ -38,6 +38,8 @@ struct dump_select {
 	bool all;
 	struct member *members; /* open addressing */
 	uint64_t mask, nr;
+	bool *whole; /* by trace: of this process all that its own streams have; NULL: of none */
+	uint32_t nr_traces;
 	struct namings namings[JIS_NR_STREAM_CLASSES][JIS_MAX_EVENT_ID];
 };
 
@@ -170,6 +172,21 @@ static bool threads_add(struct dump_select *s, const struct manifest *m, const c
 	return done;
 }
 
+/* Processes ---------------------------------------------------------------------------------- */
+
+/* Without a thread asked for, a process's own streams are its altogether: also what names no
+ * thread, as its dictionary, and what threads wrote of which the manifest has nothing. */
+static bool processes_add(struct dump_select *s, const struct manifest *m, const char *process)
+{
+	s->whole = calloc(m->nr_processes + 1ull, sizeof(*s->whole));
+	if (!s->whole)
+		return false;
+	s->nr_traces = m->nr_processes + 1;
+	for (uint32_t i = 0; i < m->nr_processes; i++)
+		s->whole[1 + i] = process_entry_wanted(&m->processes[i], process);
+	return true;
+}
+
 /* Fields ------------------------------------------------------------------------------------- */
 
 static bool ends_in(const char *name, const char *end)
@@ -211,7 +228,7 @@ struct dump_select *dump_select_new(const struct manifest *m, const char *thread
 				namings_find(&s->namings[class][id], info);
 		}
 	}
-	if (threads_add(s, m, thread, process))
+	if (threads_add(s, m, thread, process) && (thread || processes_add(s, m, process)))
 		return s;
 	dump_select_free(s);
 	return NULL;
@@ -219,8 +236,10 @@ struct dump_select *dump_select_new(const struct manifest *m, const char *thread
 
 void dump_select_free(struct dump_select *s)
 {
-	if (s)
+	if (s) {
 		free(s->members);
+		free(s->whole);
+	}
 	free(s);
 }
 
@@ -230,6 +249,8 @@ bool dump_select_has(const struct dump_select *s, const struct stream_cursor *c,
 	const struct namings *fields;
 
 	if (s->all)
+		return true;
+	if (s->whole && inside && c->trace < s->nr_traces && s->whole[c->trace])
 		return true;
 	if (c->stream_class == JIS_STREAM_USER && is_member(s, INSIDE(c->trace), owner))
 		return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which records of a trace `jis dump --thread --process` shows: those that a selected thread wrote,
- * and those that name one.
+ * and those that name one; where only a process is selected, all of its own streams.
  */
 #ifndef JIS_CLI_DUMP_SELECT_H
 #define JIS_CLI_DUMP_SELECT_H
@@ -25,7 +25,7 @@ struct dump_select *dump_select_new(const struct manifest *m, const char *thread
 void dump_select_free(struct dump_select *s);
 
 /**
- * dump_select_has - is the record that @c stands on one of a selected thread?
+ * dump_select_has - is the record that @c stands on one of a selected thread, or process?
  * @owner: of a user stream: the thread whose record it is, as its process numbers it.
  * Looks at a fixed number of fields, whatever the number of threads.
  */

@@ -125,6 +125,32 @@ START_TEST(who_is_named_by_a_number_of_its_own_process_counts)
 }
 END_TEST
 
+/* Which need not name a thread, nor be of one that the manifest has. */
+START_TEST(all_of_a_processs_own_streams_is_its)
+{
+	const struct jis_ev_string_def name = {.id = 3};
+	const struct jis_ev_clock_sync sync = {.tsc = 5001};
+
+#define NAME(thread, process, trace)                                                               \
+	has(thread, process, JIS_STREAM_DICT, trace, JIS_EV_string_def, &name, 0)
+	ck_assert(NAME(NULL, "shop", SHOP));
+	ck_assert(NAME(NULL, "5001", SHOP));
+	ck_assert(!NAME(NULL, "shop", BANK));
+	ck_assert(!NAME(NULL, "shop", HOST));
+	ck_assert(!NAME(NULL, "shop", INIT + 1));
+	ck_assert(!NAME(NULL, "nobody", SHOP));
+	ck_assert(NAME(NULL, NULL, SHOP));
+	/* Of a thread there is what names it. */
+	ck_assert(!NAME("worker", NULL, SHOP));
+	ck_assert(!NAME("worker", "shop", SHOP));
+	ck_assert(marker_of(NULL, "shop", SHOP, 12345));
+	ck_assert(!marker_of(NULL, "shop", BANK, 12345));
+	ck_assert(!marker_of("worker", "shop", SHOP, 12345));
+	/* The recorder's and the kernel's streams are nobody's. */
+	ck_assert(!has(NULL, "shop", JIS_STREAM_RECORDER, HOST, JIS_EV_clock_sync, &sync, 0));
+}
+END_TEST
+
 /* Each of very many threads is found, and nothing else. */
 START_TEST(many_threads_are_told_apart)
 {
@@ -168,6 +194,7 @@ int main(void)
 	tcase_add_test(t, a_processs_own_records_go_by_its_own_numbers);
 	tcase_add_test(t, the_kernels_records_go_by_the_hosts_numbers);
 	tcase_add_test(t, who_is_named_by_a_number_of_its_own_process_counts);
+	tcase_add_test(t, all_of_a_processs_own_streams_is_its);
 	tcase_add_test(t, many_threads_are_told_apart);
 	suite_add_tcase(s, t);
 	srunner_run_all(runner, CK_NORMAL);
