@@ -11,7 +11,9 @@
  *   -n N  slots    -d N  packets of the dictionary    -r  CLOCK_MONOTONIC_RAW
  *   -x  do not empty the pool while the process runs  -f HEX  features   -R TEXT  refuse
  *   -t NS    stacks of waits longer than this
- * Exit status: the command's, or 99.
+ *   -m RULES trace these methods; further ones change that one after the other, once the agent is
+ * ready: the guard's where they begin with a digit, and an empty one has the agent stop Exit
+ * status: the command's, or 99.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,6 +42,8 @@ struct host {
 	__u64 stack_threshold;
 	int keep;
 	const char *refuse;
+	const char *methods[16];
+	unsigned int nr_methods, sent_methods;
 	FILE *out;
 	unsigned char *pool;
 	size_t size;
@@ -441,6 +445,27 @@ static void welcome_send(void)
 		die("sendmsg");
 }
 
+/* The next list of methods. */
+static void methods_send(void)
+{
+	struct jis_agent_message m = {.magic = JIS_AGENT_MAGIC,
+				      .protocol = JIS_AGENT_PROTOCOL,
+				      .type = JIS_AGENT_METHODS,
+				      .kind = JIS_METHODS_START};
+	const char *rules;
+
+	if (h.sent_methods == h.nr_methods)
+		return;
+	rules = h.methods[h.sent_methods];
+	if (h.sent_methods++)
+		m.kind = *rules >= '0' && *rules <= '9' ? JIS_METHODS_GUARD : JIS_METHODS_USER;
+	if (!*rules)
+		m.type = JIS_AGENT_STOP;
+	snprintf(m.text, sizeof(m.text), "%s", rules);
+	if (send(h.client, &m, sizeof(m), MSG_NOSIGNAL) < 0)
+		die("send");
+}
+
 /* Handles one message of the agent; closes the connection at its end. */
 static void client_message(void)
 {
@@ -459,10 +484,14 @@ static void client_message(void)
 	m.text[sizeof(m.text) - 1] = 0;
 	fprintf(h.out, "message type=%u kind=%u pid=%u vm=%u text=%s\n", m.type, m.kind, m.pid,
 		m.vm_version, m.text);
+	fflush(h.out);
 	if (m.type == JIS_AGENT_HELLO) {
 		header()->pid = m.pid;
 		welcome_send();
 	}
+	if (m.type == JIS_AGENT_HELLO || m.type == JIS_AGENT_READY ||
+	    m.type == JIS_AGENT_METHODS_DONE)
+		methods_send();
 }
 
 static int serve(pid_t child)
@@ -502,7 +531,7 @@ static void options(int argc, char **argv)
 	int c;
 
 	h.out = stdout;
-	while ((c = getopt(argc, argv, "+o:p:s:n:d:f:t:R:rx")) != -1) {
+	while ((c = getopt(argc, argv, "+o:p:s:n:d:f:t:m:R:rx")) != -1) {
 		switch (c) {
 		case 'o':
 			h.out = fopen(optarg, "we");
@@ -526,6 +555,12 @@ static void options(int argc, char **argv)
 			break;
 		case 't':
 			h.stack_threshold = strtoull(optarg, NULL, 0);
+			break;
+		case 'm':
+			if (h.nr_methods == sizeof(h.methods) / sizeof(*h.methods))
+				exit(99);
+			h.methods[h.nr_methods++] = optarg;
+			h.features |= JIS_FEATURE_METHODS;
 			break;
 		case 'R':
 			h.refuse = optarg;
