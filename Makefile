@@ -160,8 +160,8 @@ $(JAR): $(MARKER_JAVA)
 	$(Q)$(JAVA_HOME)/bin/jar --create --file $@ -C $(BUILD)/agent/classes .
 
 # Tests ---------------------------------------------------------------------------------------
-# The class-file rewriter needs no JVM and nothing else of the agent.
-CLASSFILE_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard agent/classfile*.c agent/choice.c agent/siphash.c))
+# The class-file rewriter, and what it is asked for, need no JVM and nothing else of the agent.
+CLASSFILE_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard agent/classfile*.c agent/choice.c agent/siphash.c agent/methods_calls.c))
 
 $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(LIB_A) $(CLASSFILE_OBJ)
 	$(say) LD $@

@@ -12,8 +12,7 @@
 #include "agent.h"
 #include "choice.h"
 #include "classfile.h"
-
-#define PROBE_CLASS "java/lang/JProbe$"
+#include "methods_calls.h"
 
 /* A method of a class that has been chosen once. Its number is never another's. */
 struct traced {

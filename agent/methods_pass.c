@@ -78,18 +78,6 @@ static struct pick *pick_add(struct pass *pass, struct traced *method, const str
 	return &picks[pass->nr_picks++];
 }
 
-static void call_make(struct jis_call *call, unsigned int place, const char *probe, __u32 number)
-{
-	*call = (struct jis_call){
-		.places = place,
-		.class = PROBE_CLASS,
-		.method = probe,
-		.descriptor = "(I)V",
-		.nr_args = 1,
-		.args = {{.kind = JIS_ARG_NUMBER, .value = (int32_t)number}},
-	};
-}
-
 /* A span around the calls, named as the method. */
 static unsigned int span_calls(const struct pass *pass, const struct traced *method,
 			       struct jis_call *calls)
@@ -103,9 +91,7 @@ static unsigned int span_calls(const struct pass *pass, const struct traced *met
 	handle = span_handle(name, length);
 	if (!handle)
 		return 0;
-	call_make(&calls[0], JIS_AT_ENTRY, "spanBegin", handle);
-	call_make(&calls[1], JIS_AT_EXIT, "spanEnd", handle);
-	return 2;
+	return methods_span_calls(calls, handle);
 }
 
 unsigned int pass_method(void *context, const struct jis_method *m, struct jis_call *calls)
@@ -130,10 +116,7 @@ unsigned int pass_method(void *context, const struct jis_method *m, struct jis_c
 		n = values_calls(m, values, method, library, calls);
 	if (!pick_add(pass, method, m, result, n > 0))
 		return 0;
-	call_make(&calls[n++], JIS_AT_ENTRY, library ? "enterLibrary" : "enter", method->number);
-	call_make(&calls[n++], JIS_AT_RETURN, library ? "exitLibrary" : "exit", method->number);
-	call_make(&calls[n++], JIS_AT_THROW, library ? "exitLibrary" : "exit",
-		  method->number | JIS_METHOD_UNWOUND);
+	n += methods_calls(&calls[n], method->number, library);
 	if (result & CHOICE_MARK)
 		n += span_calls(pass, method, &calls[n]);
 	return n;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "agent/classfile.h"
+#include "agent/methods_calls.h"
 
 #define CHECK(condition)                                                                           \
 	do {                                                                                       \
@@ -81,7 +82,7 @@ static void call_make(struct jis_call *call, unsigned int places, const char *me
 		      const char *descriptor, enum jis_arg_kind first, int more)
 {
 	call->places = places;
-	call->class = "java/lang/JProbe$";
+	call->class = PROBE_CLASS;
 	call->method = method;
 	call->descriptor = descriptor;
 	call->nr_args = more ? 2 : 1;
@@ -107,6 +108,8 @@ static unsigned int choose(void *context, const struct jis_method *m, struct jis
 	if (mask & 16)
 		call_make(&calls[n++], JIS_AT_EXIT, "left",
 			  "(Ljava/lang/Object;Ljava/lang/Object;)V", JIS_ARG_RESULT, 1);
+	if (mask & 32)
+		n += methods_calls(&calls[n], 1000000, mask & 1);
 	return n;
 }
 
@@ -159,7 +162,7 @@ static void file_keep(const char *folder, const void *bytes, size_t size)
 static void one(const uint8_t *original, size_t size, uint64_t seed)
 {
 	uint64_t random = seed * 0x9e3779b97f4a7c15ull + 1;
-	unsigned int mask = 1 + (unsigned int)random_below(&random, 31), i;
+	unsigned int mask = 1 + (unsigned int)random_below(&random, 63), i;
 	struct jis_plan plan = {.choose = choose,
 				.refused = refused,
 				.context = &mask,

@@ -3,13 +3,15 @@
  * Rewrites class files on disk with the agent's own rewriter, without a JVM. Every method that has
  * code calls java.lang.JProbe$.enter(int) at entry and exit(int) at each exit; with `monitors` also
  * locked(Object, int) and unlock(Object, int), with `this` entered(Object, int) and
- * left(Object result, Object receiver, int). The numbers count up from FIRST (0).
+ * left(Object result, Object receiver, int). `product` has the agent's own calls of a traced method
+ * in place of `entry` and `exit`, which tell its exits apart. The numbers count up from FIRST (0).
  * Usage: rewrite_classes FROM TO MODE [EVERY [FIRST]]: the class files of directory FROM, or each
- * EVERY-th of them, into TO under the same names. MODE: comma-separated of entry, exit, monitors,
- * this, intrinsics; `copy` puts nothing in, but takes each method apart and writes it again.
- * Prints "number class method descriptor" of each method changed on stderr, "refused ..." of those
- * left as they are, and in the end "classes N methods N refused N exempt N unchanged N damaged N
- * different N"; exempt are those that are never rewritten, different the copies that are not equal.
+ * EVERY-th of them, into TO under the same names. MODE: comma-separated of product, entry, exit,
+ * monitors, this, intrinsics; `copy` puts nothing in, but takes each method apart and writes it
+ * again. Prints "number class method descriptor" of each method changed on stderr, "refused ..." of
+ * those left as they are, and in the end "classes N methods N refused N exempt N unchanged N
+ * damaged N different N"; exempt are those that are never rewritten, different the copies that are
+ * not equal.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,10 +23,16 @@
 #include <unistd.h>
 
 #include "agent/classfile.h"
+#include "agent/methods_calls.h"
 
-#define PROBE "java/lang/JProbe$"
-
-enum { MODE_ENTRY = 1, MODE_EXIT = 2, MODE_MONITORS = 4, MODE_THIS = 8, MODE_COPY = 16 };
+enum {
+	MODE_ENTRY = 1,
+	MODE_EXIT = 2,
+	MODE_MONITORS = 4,
+	MODE_THIS = 8,
+	MODE_COPY = 16,
+	MODE_PRODUCT = 32
+};
 
 static const char *from, *to;
 static unsigned int mode, options, every = 1, seen;
@@ -69,7 +77,7 @@ static void call_add(struct jis_call *call, unsigned int places, const char *met
 		     const char *descriptor)
 {
 	call->places = places;
-	call->class = PROBE;
+	call->class = PROBE_CLASS;
 	call->method = method;
 	call->descriptor = descriptor;
 	call->nr_args = 0;
@@ -105,6 +113,8 @@ static unsigned int choose(void *context, const struct jis_method *m, struct jis
 	}
 	for (i = 0; i < n; i++)
 		arg_add(&calls[i], JIS_ARG_NUMBER);
+	if (mode & MODE_PRODUCT)
+		n += methods_calls(&calls[n], (uint32_t)next_number, 0);
 	snprintf(number, sizeof(number), "%d", next_number++);
 	if (n)
 		say(number, m, NULL);
@@ -178,9 +188,13 @@ static void mode_set(char *text)
 	static const struct {
 		const char *name;
 		unsigned int mode, option;
-	} modes[] = {{"entry", MODE_ENTRY, 0},		{"exit", MODE_EXIT, 0},
-		     {"monitors", MODE_MONITORS, 0},	{"this", MODE_THIS, 0},
-		     {"copy", MODE_COPY, JIS_PLAN_ALL}, {"intrinsics", 0, JIS_PLAN_INTRINSICS},
+	} modes[] = {{"product", MODE_PRODUCT, 0},
+		     {"entry", MODE_ENTRY, 0},
+		     {"exit", MODE_EXIT, 0},
+		     {"monitors", MODE_MONITORS, 0},
+		     {"this", MODE_THIS, 0},
+		     {"copy", MODE_COPY, JIS_PLAN_ALL},
+		     {"intrinsics", 0, JIS_PLAN_INTRINSICS},
 		     {"huge", 0, JIS_PLAN_HUGE}};
 	char *word;
 	size_t i;
