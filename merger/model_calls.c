@@ -300,8 +300,11 @@ enum model_reason_kind fd_wait(const struct model *m, uint32_t process, int32_t 
 	kind = fd_kind(f, reads);
 	if (kind == MODEL_WAIT_SOCKET_READ && f->call == CALL_ACCEPT)
 		return MODEL_WAIT_ACCEPT;
-	if (kind == MODEL_WAIT_SOCKET_WRITE && f->call == CALL_CONNECT)
+	if (kind == MODEL_WAIT_SOCKET_WRITE && f->call == CALL_CONNECT) {
+		/* What it will be named by is not told before it is connected. */
+		*name = f->tried ? f->tried : f->name;
 		return MODEL_WAIT_CONNECT;
+	}
 	return kind != MODEL_WAIT_UNKNOWN ? kind : MODEL_WAIT_POLL;
 }
 
@@ -435,8 +438,10 @@ static void enter(struct model *m, uint32_t cpu, uint32_t tid, int32_t nr, int32
 	if (m->reasons)
 		life_pass(m, life, t);
 	f = fd_find(m, m->threads[life].process, fd);
-	if (f && call_class(m, nr) != CALL_OTHER)
+	if (f && call_class(m, nr) != CALL_OTHER) {
 		f->call = (uint8_t)call_class(m, nr);
+		f->tried = name;
+	}
 	if (f && !name)
 		name = f->name;
 	w->call = nr < 0 ? JIS_SYSCALL_NONE : nr;

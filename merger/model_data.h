@@ -205,9 +205,10 @@ struct fd {
 	uint32_t type; /* enum jis_fd_type */
 	uint32_t name;
 	bool inet;
-	uint8_t call; /* enum call_class: of the last one begun on it, but for CALL_OTHER */
-	bool told;    /* by the kernel, which tells again when it is something else */
-	uint8_t sock; /* SOCK_*, 0 not known */
+	uint8_t call;	/* enum call_class: of the last one begun on it, but for CALL_OTHER */
+	uint32_t tried; /* ... the name it had of its own: an address; 0: none */
+	bool told;	/* by the kernel, which tells again when it is something else */
+	uint8_t sock;	/* SOCK_*, 0 not known */
 	uint16_t family;
 	uint64_t since; /* ns: it is that at least since */
 	struct conn *conn;

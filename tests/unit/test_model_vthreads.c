@@ -207,7 +207,11 @@ START_TEST(a_park_for_a_descriptor_is_what_the_call_could_not_do)
 	FEED(f, 2, 7, fd_socket, .pid = 100, .fd = 4, .family = AF_INET, .type = SOCK_STREAM,
 	     .local_port = 80, .peer_port = 81, .peer0 = 0x0100007f);
 	waits_for(f, 100, "accept4", 3, POLLIN);
-	waits_for(f, 200, "connect", 4, POLLOUT);
+	FEED(f, 2, 7, fd_socket, .pid = 100, .fd = 5, .family = AF_INET, .type = SOCK_STREAM);
+	FEED(f, 2, 200, syscall_address, .tid = 104, .nr = nr("connect"), .fd = 5,
+	     .family = AF_INET, .port = 81, .address0 = 0x0100007f);
+	FEED(f, 2, 201, syscall_exit, .tid = 104, .nr = nr("connect"), .result = -115);
+	waits_for(f, 200, NULL, 5, POLLOUT);
 	waits_for(f, 300, "write", 4, POLLOUT);
 	waits_for(f, 400, "read", 4, POLLIN);
 	waits_for(f, 500, NULL, 9, POLLIN);
@@ -217,7 +221,7 @@ START_TEST(a_park_for_a_descriptor_is_what_the_call_could_not_do)
 	ck_assert_ptr_nonnull(strstr(said, "sleep socket accept fd 3 'port 80' 106-116 <- #2, "
 					   "ready ready to mount 116-117"));
 	ck_assert_ptr_nonnull(
-		strstr(said, "sleep socket connect fd 4 '127.0.0.1:81' 206-216 <- #2"));
+		strstr(said, "sleep socket connect fd 5 '127.0.0.1:81' 206-216 <- #2"));
 	ck_assert_ptr_nonnull(strstr(said, "sleep socket write fd 4 '127.0.0.1:81' 306-316 <- #2"));
 	ck_assert_ptr_nonnull(strstr(said, "sleep socket read fd 4 '127.0.0.1:81' 406-416 <- #2"));
 	ck_assert_ptr_nonnull(strstr(said, "sleep poll fd 9 506-516 <- #2"));
