@@ -94,14 +94,6 @@ public final class Tasks {
 		}
 	}
 
-	private static void await(CountDownLatch latch) {
-		try {
-			latch.await();
-		} catch (InterruptedException e) {
-			throw new IllegalStateException(e);
-		}
-	}
-
 	private static void end(ExecutorService pool) throws InterruptedException {
 		pool.shutdown();
 		if (!pool.awaitTermination(5, TimeUnit.MINUTES)) {
@@ -120,16 +112,11 @@ public final class Tasks {
 		ThreadPoolExecutor pool = new ThreadPoolExecutor(2, 2, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>());
 		Book book = new Book("fixed", pool);
 		CountDownLatch done = new CountDownLatch(count);
-		CountDownLatch all = new CountDownLatch(1); /* are submitted: until then both workers have their first */
 		List<Future<?>> futures = new ArrayList<>();
 		for (int i = 0; i < count; i++) {
-			futures.add(pool.submit(i == 0 ? book.task(ms, () -> await(all)) : book.task(ms)));
-			pool.execute(i == 0 ? book.task(ms, () -> {
-				await(all);
-				done.countDown();
-			}) : book.task(ms, done::countDown));
+			futures.add(pool.submit(book.task(ms)));
+			pool.execute(book.task(ms, done::countDown));
 		}
-		all.countDown();
 		book.queue = 2 * count - 3;
 		all(futures);
 		done.await();
@@ -137,25 +124,19 @@ public final class Tasks {
 		book.say();
 	}
 
-	/** One worker that idles between tasks: main gives it the next one when it waits, and has been without for a time. */
+	/** One worker that idles between tasks: main gives it the next one when it has been without for a time. */
 	private void idle() throws Exception {
 		ThreadPoolExecutor pool = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(10));
 		Book book = new Book("idle", pool);
 		long[] worker = {0, 0, 0}; /* its number; when its last task ended; how long it had none */
-		Thread[] thread = new Thread[1];
 		for (int i = 0; i <= count; i++) {
 			book.submitted.incrementAndGet();
 			pool.submit(() -> {
 				worker[2] += worker[1] == 0 ? 0 : System.nanoTime() - worker[1];
-				thread[0] = Thread.currentThread();
-				worker[0] = Waits.id(thread[0]);
+				worker[0] = Waits.id(Thread.currentThread());
 				book.begun.incrementAndGet();
 				worker[1] = System.nanoTime();
 			}).get();
-			/* Its task is done before it looks for the next: one that is there by then it need not wait for. */
-			while (pool.getActiveCount() > 0 || thread[0].getState() != Thread.State.WAITING) {
-				Thread.sleep(1);
-			}
 			spend(ms);
 		}
 		worker[2] += System.nanoTime() - worker[1];
