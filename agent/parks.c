@@ -403,15 +403,14 @@ JNIEXPORT void JNICALL PROBE(descriptorEnd)(JNIEnv *env, jclass class)
 		 .optional = 1},
 
 const struct agent_hook park_hooks[] = {
-	HOOKS("java/lang/System$1") HOOKS("java/lang/System$2")
-		HOOKS("java/lang/System$3"){.class_name = POLLER,
-					    .method = "poll",
-					    .descriptor = POLLER_POLL,
-					    .probe = "descriptorBegin",
-					    .probe_descriptor = "(IIJ)V",
-					    .nr_locals = 3,
-					    .locals = {0, 1, 2},
-					    .vm_min = 21},
+	{.class_name = POLLER,
+	 .method = "poll",
+	 .descriptor = POLLER_POLL,
+	 .probe = "descriptorBegin",
+	 .probe_descriptor = "(IIJ)V",
+	 .nr_locals = 3,
+	 .locals = {0, 1, 2},
+	 .vm_min = 21},
 	{.class_name = POLLER,
 	 .method = "poll",
 	 .descriptor = POLLER_POLL,
@@ -419,5 +418,6 @@ const struct agent_hook park_hooks[] = {
 	 .probe_descriptor = "()V",
 	 .places = JIS_AT_EXIT,
 	 .vm_min = 21},
-	{.class_name = NULL},
+	HOOKS("java/lang/System$1") HOOKS("java/lang/System$2")
+		HOOKS("java/lang/System$3"){.class_name = NULL},
 };

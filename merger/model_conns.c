@@ -604,6 +604,8 @@ static void closed(struct model *m, struct fd *f, uint64_t t)
 		conn_end(m, f->conn, true, t);
 	becomes(f, JIS_FD_UNKNOWN, t);
 	f->polled = 0;
+	f->call = CALL_NONE;
+	f->tried = 0;
 }
 
 static void closes(struct model *m, uint32_t life, int64_t result, uint64_t t)

@@ -9,83 +9,61 @@ static bool begin_of(const struct stream_cursor *c, struct wait_record *out)
 {
 	const void *p = c->payload;
 
+	/* All begin with it. */
+	*out = (struct wait_record){
+		.java_tid = ((const struct jis_ev_park_begin *)p)->java_tid,
+		.timeout = -1,
+	};
 	switch (c->id) {
 	case JIS_EV_monitor_contended_enter: {
 		const struct jis_ev_monitor_contended_enter *ev = p;
 
-		*out = (struct wait_record){
-			.kind = JWAIT_MONITOR,
-			.java_tid = ev->java_tid,
-			.owner_java_tid = ev->owner_java_tid,
-			.class_name = ev->class_name,
-			.hash = ev->hash,
-			.owner_tid = ev->owner_tid,
-			.timeout = -1,
-			.fd = -1,
-		};
+		out->kind = JWAIT_MONITOR;
+		out->class_name = ev->class_name;
+		out->hash = ev->hash;
+		out->owner_tid = ev->owner_tid;
+		out->owner_java_tid = ev->owner_java_tid;
 		return true;
 	}
 	case JIS_EV_monitor_wait: {
 		const struct jis_ev_monitor_wait *ev = p;
 
-		*out = (struct wait_record){
-			.kind = JWAIT_OBJECT,
-			.java_tid = ev->java_tid,
-			.class_name = ev->class_name,
-			.hash = ev->hash,
-			.timeout = ev->timeout,
-			.fd = -1,
-		};
+		out->kind = JWAIT_OBJECT;
+		out->class_name = ev->class_name;
+		out->hash = ev->hash;
+		out->timeout = ev->timeout;
 		return true;
 	}
 	case JIS_EV_park_begin: {
 		const struct jis_ev_park_begin *ev = p;
 
-		*out = (struct wait_record){
-			.kind = JWAIT_PARK,
-			.java_tid = ev->java_tid,
-			.owner_java_tid = ev->owner_java_tid,
-			.class_name = ev->class_name,
-			.hash = ev->hash,
-			.owner_tid = ev->owner_tid,
-			.timeout = ev->timeout,
-			.fd = -1,
-		};
+		out->kind = JWAIT_PARK;
+		out->class_name = ev->class_name;
+		out->hash = ev->hash;
+		out->owner_tid = ev->owner_tid;
+		out->owner_java_tid = ev->owner_java_tid;
+		out->timeout = ev->timeout;
 		return true;
 	}
-	case JIS_EV_sleep_begin: {
-		const struct jis_ev_sleep_begin *ev = p;
-
-		*out = (struct wait_record){
-			.kind = JWAIT_SLEEP,
-			.java_tid = ev->java_tid,
-			.timeout = ev->timeout,
-			.fd = -1,
-		};
+	case JIS_EV_sleep_begin:
+		out->kind = JWAIT_SLEEP;
+		out->timeout = ((const struct jis_ev_sleep_begin *)p)->timeout;
 		return true;
-	}
 	case JIS_EV_join_begin: {
 		const struct jis_ev_join_begin *ev = p;
 
-		*out = (struct wait_record){
-			.kind = JWAIT_JOIN,
-			.java_tid = ev->java_tid,
-			.owner_java_tid = ev->target_java_tid,
-			.timeout = ev->timeout,
-			.fd = -1,
-		};
+		out->kind = JWAIT_JOIN;
+		out->owner_java_tid = ev->target_java_tid;
+		out->timeout = ev->timeout;
 		return true;
 	}
 	case JIS_EV_descriptor_begin: {
 		const struct jis_ev_descriptor_begin *ev = p;
 
-		*out = (struct wait_record){
-			.kind = JWAIT_DESCRIPTOR,
-			.java_tid = ev->java_tid,
-			.timeout = ev->timeout,
-			.fd = ev->fd,
-			.events = ev->events,
-		};
+		out->kind = JWAIT_DESCRIPTOR;
+		out->fd = ev->fd;
+		out->events = ev->events;
+		out->timeout = ev->timeout;
 		return true;
 	}
 	}
@@ -100,7 +78,6 @@ static void end_of(const struct stream_cursor *c, struct wait_record *out)
 	*out = (struct wait_record){
 		.java_tid = ((const struct jis_ev_park_end *)p)->java_tid,
 		.timeout = -1,
-		.fd = -1,
 	};
 	switch (c->id) {
 	case JIS_EV_monitor_contended_entered: {

@@ -14,7 +14,7 @@ struct wait_record {
 	uint32_t class_name, hash, owner_tid; /* class_name: string id */
 	int64_t timeout;
 	bool timed_out;
-	int32_t fd;	 /* JWAIT_DESCRIPTOR: which; else -1 */
+	int32_t fd;	 /* JWAIT_DESCRIPTOR: which */
 	uint32_t events; /* ... POLLIN, ... */
 };
 

@@ -21,6 +21,6 @@ for java in "${JDKS[@]#* }"; do
 		"$JIS" info "$name" | awk '/^of processes / { n++; lost += $5 } END { exit n != 1 || lost }' || fail "$name: records are lost"
 		python3 "$CHECKERS/presets.py" $preset "$CLASSES" "$name.dry" "$name.list" "$name.fired" "$name.out" ||
 			fail "$name"
-				rm -rf "$name" "$name-dry"
+		rm -rf "$name" "$name-dry"
 	done
 done

@@ -44,7 +44,7 @@ public final class WaitsKernel {
 	}
 
 	/** A turn of the thread that waits, or of the one that ends its wait. */
-	private interface Part {
+	interface Part {
 		void run(int turn) throws IOException;
 	}
 
@@ -87,16 +87,16 @@ public final class WaitsKernel {
 			+ " switches=" + switches + " asleep=" + asleep + " object=" + object);
 	}
 
-	private static ServerSocketChannel listen() throws IOException {
-		return ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+	static ServerSocketChannel listen(int backlog) throws IOException {
+		return ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), backlog);
 	}
 
-	private static int port(NetworkChannel channel) throws IOException {
+	static int port(NetworkChannel channel) throws IOException {
 		return ((InetSocketAddress) channel.getLocalAddress()).getPort();
 	}
 
 	private void sockets() throws Exception {
-		try (ServerSocketChannel server = listen();
+		try (ServerSocketChannel server = listen(50);
 			SocketChannel client = SocketChannel.open(server.getLocalAddress());
 			SocketChannel served = server.accept()) {
 			ByteBuffer one = ByteBuffer.allocateDirect(1);
@@ -113,7 +113,7 @@ public final class WaitsKernel {
 
 	/** As much as no buffers take: it waits until main reads, and again and again as main does. */
 	private void write() throws Exception {
-		try (ServerSocketChannel server = listen();
+		try (ServerSocketChannel server = listen(50);
 			SocketChannel client = SocketChannel.open().setOption(StandardSocketOptions.SO_RCVBUF, 65536)) {
 			client.connect(server.getLocalAddress());
 			try (SocketChannel served = server.accept().setOption(StandardSocketOptions.SO_SNDBUF, 65536)) {
@@ -158,7 +158,7 @@ public final class WaitsKernel {
 			Files.deleteIfExists(path.getParent());
 		}
 		// Once: the kernel tries again after a second.
-		try (ServerSocketChannel server = ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1)) {
+		try (ServerSocketChannel server = listen(1)) {
 			new WaitsKernel(1, ms).connect("connect", ":" + port(server), server, server.getLocalAddress());
 		}
 	}

@@ -2,10 +2,8 @@
 
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
-import java.nio.channels.NetworkChannel;
 import java.nio.channels.Pipe;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -30,19 +28,7 @@ public final class WaitsSockets {
 		this.ms = ms;
 	}
 
-	/** A turn of the thread that waits, or of the one that ends its wait. */
-	private interface Part {
-		void run(int turn) throws IOException;
-	}
-
-	private static Thread start(String name, Runnable body) throws ReflectiveOperationException {
-		Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
-		Class<?> type = Class.forName("java.lang.Thread$Builder");
-		builder = type.getMethod("name", String.class).invoke(builder, name);
-		return (Thread) type.getMethod("start", Runnable.class).invoke(builder, body);
-	}
-
-	private void subject(Part waits) {
+	private void subject(WaitsKernel.Part waits) {
 		try {
 			for (int i = 0; i < count; i++) {
 				waiting = i;
@@ -56,10 +42,10 @@ public final class WaitsSockets {
 	}
 
 	/** One kind: a virtual thread waits, main lets time pass before it ends the wait. */
-	private void kind(String name, String object, Part waits, Part ends) throws Exception {
+	private void kind(String name, String object, WaitsKernel.Part waits, WaitsKernel.Part ends) throws Exception {
 		waiting = -1;
 		took = 0;
-		Thread thread = start(name, () -> subject(waits));
+		Thread thread = WaitsVirtual.start(name, () -> subject(waits));
 		for (int i = 0; i < count; i++) {
 			while (waiting < i || thread.getState() != Thread.State.WAITING) {
 				Thread.sleep(1);
@@ -72,23 +58,15 @@ public final class WaitsSockets {
 			+ " took=" + took + " object=" + object);
 	}
 
-	private static ServerSocketChannel listen(int backlog) throws IOException {
-		return ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), backlog);
-	}
-
-	private static int port(NetworkChannel channel) throws IOException {
-		return ((InetSocketAddress) channel.getLocalAddress()).getPort();
-	}
-
 	private void sockets() throws Exception {
-		try (ServerSocketChannel server = listen(50);
+		try (ServerSocketChannel server = WaitsKernel.listen(50);
 			SocketChannel client = SocketChannel.open(server.getLocalAddress());
 			SocketChannel served = server.accept()) {
 			ByteBuffer one = ByteBuffer.allocateDirect(1);
 			ByteBuffer other = ByteBuffer.allocateDirect(1);
 			SocketChannel[] clients = new SocketChannel[count];
-			kind("read", ":" + port(client), i -> served.read(one.clear()), i -> client.write(other.clear()));
-			kind("accept", "port" + port(server), i -> server.accept().close(),
+			kind("read", ":" + WaitsKernel.port(client), i -> served.read(one.clear()), i -> client.write(other.clear()));
+			kind("accept", "port" + WaitsKernel.port(server), i -> server.accept().close(),
 				i -> clients[i] = SocketChannel.open(server.getLocalAddress()));
 			for (SocketChannel c : clients) {
 				c.close();
@@ -107,13 +85,13 @@ public final class WaitsSockets {
 
 	/** As much as no buffers take: it waits until main reads, and again and again as main does. */
 	private void write() throws Exception {
-		try (ServerSocketChannel server = listen(50);
+		try (ServerSocketChannel server = WaitsKernel.listen(50);
 			SocketChannel client = SocketChannel.open().setOption(StandardSocketOptions.SO_RCVBUF, 65536)) {
 			client.connect(server.getLocalAddress());
 			try (SocketChannel served = server.accept().setOption(StandardSocketOptions.SO_SNDBUF, 65536)) {
 				ByteBuffer many = ByteBuffer.allocateDirect(1 << 20);
 				ByteBuffer other = ByteBuffer.allocateDirect(1 << 20);
-				kind("write", ":" + port(client), i -> {
+				kind("write", ":" + WaitsKernel.port(client), i -> {
 					many.clear();
 					while (many.hasRemaining()) {
 						served.write(many);
@@ -131,11 +109,11 @@ public final class WaitsSockets {
 	/** Once, as the kernel tries again after a second: the server has as many clients waiting as it lets. */
 	private void connect() throws Exception {
 		List<SocketChannel> all = new ArrayList<>();
-		try (ServerSocketChannel server = listen(1)) {
+		try (ServerSocketChannel server = WaitsKernel.listen(1)) {
 			for (int i = 0; i < 2; i++) { // a backlog of one has room for two
 				all.add(SocketChannel.open(server.getLocalAddress()));
 			}
-			kind("connect", ":" + port(server), i -> all.add(SocketChannel.open(server.getLocalAddress())), i -> server.accept().close());
+			kind("connect", ":" + WaitsKernel.port(server), i -> all.add(SocketChannel.open(server.getLocalAddress())), i -> server.accept().close());
 		}
 		for (SocketChannel c : all) {
 			c.close();

@@ -34,7 +34,7 @@ public final class WaitsVirtual {
 		void run(int turn) throws Exception;
 	}
 
-	private static Thread start(String name, Runnable body) throws ReflectiveOperationException {
+	static Thread start(String name, Runnable body) throws ReflectiveOperationException {
 		Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
 		Class<?> type = Class.forName("java.lang.Thread$Builder");
 		if (name != null) {
