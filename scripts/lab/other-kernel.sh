@@ -93,25 +93,29 @@ make_image()
 	! grep -v '^debugfs\|^Allocated' "$work/debugfs" || die "cannot write into $lab/guest.ext4 (see above)"
 }
 
-build_module()
+build_modules()
 {
-	local src=$root/src/other log=$work/build.log
+	local m src=$root/src/other log=$work/build.log
 
-	rm -rf "$src"
-	mkdir -p "$src" "$work/extra/build/kmod"
+	rm -rf "$src" "$src-lab"
+	mkdir -p "$src" "$src-lab" "$work/extra/build/kmod" "$work/extra/build/kmod-lab"
 	cp "$lab_top"/kmod/*.[ch] "$lab_top/kmod/Kbuild" "$lab_top/VERSION" "$src/"
 	cp -r "$lab_top/include" "$src/include"
+	cp "$lab_top"/tests/lab/kmod/*.c "$lab_top/tests/lab/kmod/Kbuild" "$src-lab/"
 	mount --rbind /proc "$root/proc"
 	mount --rbind /dev "$root/dev"
-	chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C \
-		make -j"$(nproc)" -C "/usr/src/linux-headers-$release" M=/src/other modules >"$log" 2>&1 ||
-		{ tail -n 20 "$log" >&2; die "the module does not build for $release"; }
+	for m in "$src" "$src-lab"; do
+		chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C \
+			make -j"$(nproc)" -C "/usr/src/linux-headers-$release" M="/${m#"$root/"}" modules >"$log" 2>&1 ||
+			{ tail -n 20 "$log" >&2; die "${m##*/}: does not build for $release"; }
+	done
 	cp "$src/jis.ko" "$work/extra/build/kmod/"
-	rm -rf "$src"
+	cp "$src-lab"/*.ko "$work/extra/build/kmod-lab/"
+	rm -rf "$src" "$src-lab"
 }
 
 get_kernel
 make_image
-build_module
+build_modules
 say "guest tests with $release"
 JIS_CACHE=$to KERNEL=$vmlinuz LAB_EXTRA=$work/extra "$lab_top/tests/lab/run.sh" "$suite" "$@"

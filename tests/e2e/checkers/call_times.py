@@ -64,8 +64,6 @@ def check_times(what, row, t):
 
 
 def check_parts(what, row, t, reason):
-    if virtual and reason == "socket read":
-        reason = "park"  # until a poller of the JDK's unparks it
     parts = sum(row[p] for p in ("cpu", "ready", "blocked", "carrying", "unknown"))
     if parts != row["total"]:
         fail(f"{what}: {row['total']} in all, its parts {parts}")
