@@ -18,25 +18,27 @@
 #include "trace/read.h"
 
 static const char usage[] = "jis dump [OPTION]... DIR";
-static const char help[] = "usage: jis dump [OPTION]... DIR\n\n"
-			   "Prints all events of the trace in DIR in time order, one a line:\n"
-			   "  TIME STREAM EVENT { FIELD = VALUE, ... }\n"
-			   "TIME is in seconds since the recording's start. Damaged intervals are "
-			   "lines that begin with #.\n\n"
-			   "      --cycles          times as ticks of the session clock\n"
-			   "      --raw             numbers as they are recorded, without names\n"
-			   "      --stream NAME     only this stream, e.g. kernel/cpu-0\n"
-			   "      --event NAME      only events of this name\n"
-			   "      --calls           calls of traced methods, with where their "
-			   "time went, in place of events\n"
-			   "      --events          the table of all events, as Markdown; needs no "
-			   "DIR\n" CLI_READING_HELP;
+static const char help[] =
+	"usage: jis dump [OPTION]... DIR\n\n"
+	"Prints all events of the trace in DIR in time order, one a line:\n"
+	"  TIME STREAM EVENT { FIELD = VALUE, ... }\n"
+	"TIME is in seconds since the recording's start. Damaged intervals are "
+	"lines that begin with #.\n\n"
+	"      --cycles          times as ticks of the session clock\n"
+	"      --raw             numbers as they are recorded, without names\n"
+	"      --stream NAME     only this stream, e.g. kernel/cpu-0\n"
+	"      --event NAMES     only events of these names, separated by commas\n"
+	"      --calls           calls of traced methods, with where their "
+	"time went, in place of events\n"
+	"      --events          the table of all events, as Markdown; needs no "
+	"DIR\n" CLI_READING_HELP;
 
 struct dump {
 	struct trace *trace;
 	struct clock_scale scale;
 	const struct model_options *filter;
-	const char *stream, *event;
+	const char *stream;
+	bool choosing, chosen[JIS_NR_STREAM_CLASSES][JIS_MAX_EVENT_ID]; /* by --event */
 	bool cycles, raw, opened;
 	struct dump_select *select;
 	struct method_names *names;
@@ -193,7 +195,7 @@ static void dump_one(struct dump *d, const struct stream_cursor *c)
 	method_names_add(d->names, c); /* without memory there is no name */
 	if (!info || ns < d->filter->from || (d->filter->to && ns > d->filter->to))
 		return;
-	if (d->event && strcmp(d->event, info->name))
+	if (d->choosing && !d->chosen[c->stream_class][c->id])
 		return;
 	if (dump_select_has(d->select, c, d->owner[c - d->trace->streams]))
 		print_event(d, c, info);
@@ -297,6 +299,34 @@ static int print_event_table(void)
 	return CLI_OK;
 }
 
+/* Events of the names in @list, separated by commas, are chosen, with those chosen before. False:
+ * there is none of a name. */
+static bool choose_events(struct dump *d, char *list)
+{
+	char *save = NULL;
+
+	d->choosing = true;
+	for (char *name = strtok_r(list, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
+		bool found = false;
+
+		for (uint32_t class = 0; class < JIS_NR_STREAM_CLASSES; class ++) {
+			for (uint32_t id = 1; id < JIS_MAX_EVENT_ID; id++) {
+				const struct event_info *info = event_info_get(class, id);
+
+				if (info && !strcmp(info->name, name))
+					found = d->chosen[class][id] = true;
+			}
+		}
+		if (!found) {
+			cli_error(
+				"--event %s: there is no such event (jis dump --events lists them)",
+				name);
+			return false;
+		}
+	}
+	return true;
+}
+
 int cmd_dump(int argc, char **argv)
 {
 	static const struct option options[] = {{"cycles", no_argument, NULL, 'c'},
@@ -328,15 +358,16 @@ int cmd_dump(int argc, char **argv)
 			d.raw = true;
 		else if (opt == 's')
 			d.stream = optarg;
-		else if (opt == 'e')
-			d.event = optarg;
-		else if (reading_option(&reading, opt, optarg) != 1)
+		else if (opt == 'e') {
+			if (!choose_events(&d, optarg))
+				return CLI_USAGE;
+		} else if (reading_option(&reading, opt, optarg) != 1)
 			return CLI_USAGE;
 	}
 	path = cli_directory(argc, argv, usage);
 	if (!path || !reading_window_valid(&reading))
 		return CLI_USAGE;
-	if (calls && (d.cycles || d.raw || d.stream || d.event)) {
+	if (calls && (d.cycles || d.raw || d.stream || d.choosing)) {
 		cli_error(
 			"--cycles, --raw, --stream and --event are of events; --calls prints none");
 		return CLI_USAGE;

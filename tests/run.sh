@@ -134,7 +134,7 @@ run_check_jni() { # [NUMBER...]
 	rm -rf "$BUILD/tests/check-jni"
 }
 
-run_lint() { run_one lint 300 scripts/lint.sh "$BUILD"; }
+run_lint() { run_one lint 900 scripts/lint.sh "$BUILD"; }
 
 # The first time it fetches checkpatch.pl.
 run_kmod_check() { run_one kmod-check 1200 make --no-print-directory kmod-check BUILD="$BUILD"; }

@@ -79,3 +79,10 @@ expect_status 2 "$JIS" record --syscalls io,-io -o "$TESTDIR/wrong" -- true
 expect_says 'no system call is left'
 [ ! -e "$TESTDIR/wrong" ] || fail "a wrong list leaves a directory"
 [ -z "$(stale_instances)" ] || fail "an instance is left"
+
+# jis dump of chosen events
+"$JIS" dump -q "$TESTDIR/some" | grep -E ' (sched_switch|syscall_exit) ' >"$TESTDIR/words"
+"$JIS" dump -q --event syscall_exit,sched_switch "$TESTDIR/some" | cmp - "$TESTDIR/words" || fail "other events than the chosen ones"
+[ "$(grep -c syscall_exit "$TESTDIR/words")" -gt 0 ] && [ "$(grep -c sched_switch "$TESTDIR/words")" -gt 0 ] || fail "no events"
+expect_status 2 "$JIS" dump --event sched_switch,sched_swich "$TESTDIR/some"
+expect_says 'sched_swich: there is no such event'

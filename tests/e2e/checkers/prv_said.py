@@ -105,7 +105,7 @@ def check_pinned(expected, found, late):
         ready = sum(end - begin for begin, end, state in row.states if state == CARRIER_WAITS) if row else 0
         slack = max(count * 2e6, 0.02 * least) + min(ready, max(0, took - least))
         pinned += time > 0
-        if not least - slack <= time <= (took if least else late * count):
+        if not least - slack <= time <= (took if least else late * count + ready):
             complain("%s: pinned for %d ns, by itself for %d to %d" % (row and row.name, time, least, took))
     return pinned
 
