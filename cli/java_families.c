@@ -75,7 +75,7 @@ int java_families_parse(const char *list, uint32_t *features)
 {
 	uint32_t chosen = *list == '-' ? JIS_FEATURES_DEFAULT : 0, one;
 	const char *word = list;
-	size_t length, i;
+	size_t length;
 	int away;
 
 	for (;;) {
@@ -92,11 +92,21 @@ int java_families_parse(const char *list, uint32_t *features)
 			break;
 		word += length + 1;
 	}
-	for (i = 0; i < NR_FAMILIES; i++)
-		if (chosen & families[i].feature)
-			chosen |= families[i].needs;
 	*features = chosen;
 	return 0;
+}
+
+uint32_t java_families_complete(uint32_t features)
+{
+	const uint32_t waits = JIS_FEATURE_MONITORS | JIS_FEATURE_PARKS | JIS_FEATURE_SLEEPS;
+	size_t i;
+
+	for (i = 0; i < NR_FAMILIES; i++)
+		if (features & families[i].feature)
+			features |= families[i].needs;
+	if (features & JIS_FEATURE_STACKS && !(features & (waits | JIS_FEATURE_ALLOCATIONS)))
+		features |= waits; /* else of what? They need what stacks do. */
+	return features;
 }
 
 int java_stacks_parse(const char *text, uint64_t *threshold_ns)

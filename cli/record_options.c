@@ -263,13 +263,14 @@ static int check_join(const struct record *r, const char *foreign)
 static int conclude(struct record *r)
 {
 	if (r->options.allocation_interval)
-		r->java |= JIS_FEATURE_ALLOCATIONS | JIS_FEATURE_THREADS;
+		r->java |= JIS_FEATURE_ALLOCATIONS;
 	else if (r->java & JIS_FEATURE_ALLOCATIONS)
 		r->options.allocation_interval = ALLOCATIONS_DEFAULT;
 	if (r->stacks)
-		r->java |= JIS_FEATURE_STACKS | JIS_FEATURE_THREADS;
+		r->java |= JIS_FEATURE_STACKS;
 	else if (r->java & JIS_FEATURE_STACKS)
 		r->options.stack_threshold_ns = STACKS_DEFAULT_NS;
+	r->java = java_families_complete(r->java);
 	if (r->argument_strings && !r->methods) {
 		cli_error("--argument-strings: without --arguments there are none");
 		return CLI_USAGE;
