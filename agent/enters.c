@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "enters.h"
+#include "retransform.h"
 
 #define PROBE_CLASS "java/lang/JProbe$"
 #define PROBE(name) Java_java_lang_JProbe_00024_##name
@@ -152,18 +153,7 @@ static int class_concerned(JNIEnv *env, jclass class)
 	       modifiable;
 }
 
-/* All at once; where the JVM does not like one of them, one by one. Returns how many did not. */
-static jint retransform(const jclass *classes, jint n)
-{
-	jint i, failed = 0;
-
-	if (!n || !(*agent.jvmti)->RetransformClasses(agent.jvmti, n, classes))
-		return 0;
-	for (i = 0; i < n; i++)
-		failed += (*agent.jvmti)->RetransformClasses(agent.jvmti, 1, &classes[i]) != 0;
-	return failed;
-}
-
+/* Returns how many could not be. */
 static jint classes_retransform(JNIEnv *env)
 {
 	jclass *classes = NULL;
@@ -185,8 +175,7 @@ static jint classes_retransform(JNIEnv *env)
 		else
 			(*env)->DeleteLocalRef(env, classes[i]);
 	}
-	failed = retransform(classes, chosen);
-	exception_clear(env);
+	failed = chosen - retransform(env, classes, chosen, NULL, NULL);
 	(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)classes);
 	(*env)->PopLocalFrame(env, NULL);
 	return failed;

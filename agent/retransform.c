@@ -24,11 +24,36 @@ static jint halves(JNIEnv *env, jclass *classes, jint n, retransform_told told, 
 	return done + halves(env, classes + n / 2, n - n / 2, told, error);
 }
 
+/* Where there is no room, it stays a local reference. */
+static jclass global_of(JNIEnv *env, jclass class)
+{
+	jclass global = (*env)->NewGlobalRef(env, class);
+
+	if ((*env)->ExceptionCheck(env))
+		(*env)->ExceptionClear(env);
+	if (!global)
+		return class;
+	(*env)->DeleteLocalRef(env, class);
+	return global;
+}
+
+/*
+ * The JVM calls the hook of class files within the request. Up to JDK 19 -Xcheck:jni holds all
+ * local references of the thread against the few that such a callback's own frame may have
+ * (JDK-8297106), so meanwhile there are none.
+ */
 jint retransform(JNIEnv *env, jclass *classes, jint n, retransform_told told, jvmtiError *error)
 {
 	jvmtiError last = JVMTI_ERROR_NONE;
-	jint done = n > 0 ? halves(env, classes, n, told, &last) : 0;
+	jint done = 0, i;
 
+	for (i = 0; i < n; i++)
+		classes[i] = global_of(env, classes[i]);
+	if (n > 0)
+		done = halves(env, classes, n, told, &last);
+	for (i = 0; i < n; i++)
+		if ((*env)->GetObjectRefType(env, classes[i]) == JNIGlobalRefType)
+			(*env)->DeleteGlobalRef(env, classes[i]);
 	if (error)
 		*error = last;
 	return done;

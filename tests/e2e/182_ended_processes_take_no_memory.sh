@@ -19,7 +19,7 @@ n=${BROOD:-1500}
 recorder=$!
 jis=$recorder
 look() { # STAGE
-	wait_for 280 stage_done "$1"
+	wait_for $((280 * ${LAB_SLOW:-1})) stage_done "$1"
 	sleep 0.3 # for connections of those that have just ended
 	echo "$(awk '/^VmRSS/{print $2}' /proc/$jis/status) $(ls /proc/$jis/fd | wc -l) $(find trace -maxdepth 1 -name 'process-*' | wc -l)"
 }

@@ -24,7 +24,8 @@ run() {
 	"$TESTPROG/poolhost" "${options[@]}" -o "$TESTDIR/pool" "$TESTDIR/socket" -- env LD_PRELOAD="$preload" \
 		ASAN_OPTIONS=handle_segv=0:detect_leaks=0:halt_on_error=1:exitcode=55 UBSAN_OPTIONS=print_stacktrace=1 \
 		"$JAVA" -Xcheck:jni -agentpath:"$asan" \
-		-cp "$CLASSES:$MARKERS" "$@" >"$TESTDIR/out" 2>&1 || { cat "$TESTDIR/out"; fail "$*: exit status $?"; }
+		-cp "$CLASSES:$MARKERS" "$@" >"$TESTDIR/out" 2>&1 ||
+		fail "$*: exit status $?: $(cat "$TESTDIR/out"; grep -h '^BAD\|^end' "$TESTDIR/pool" | head -n 9)"
 	grep -q 'AddressSanitizer\|WARNING\|runtime error' "$TESTDIR/out" && { cat "$TESTDIR/out"; fail "$*"; }
 	grep '^BAD' "$TESTDIR/pool" && fail "bad records"
 	grep -q 'java_thread_start' "$TESTDIR/pool" || fail "nothing was recorded"

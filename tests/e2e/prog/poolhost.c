@@ -49,6 +49,7 @@ struct host {
 	size_t size;
 	int memfd, listener, client;
 	struct packet **tails, **heads; /* by slot */
+	__u64 *next_seq;		/* by slot: of what is to be taken */
 	__u64 (*stored)[JIS_MAX_EVENT_ID];
 	int bad;
 };
@@ -136,7 +137,8 @@ static void pool_make(void)
 	h.heads = calloc(h.slots, sizeof(*h.heads));
 	h.tails = calloc(h.slots, sizeof(*h.tails));
 	h.stored = calloc(h.slots, sizeof(*h.stored));
-	if (!h.heads || !h.tails || !h.stored)
+	h.next_seq = calloc(h.slots, sizeof(*h.next_seq));
+	if (!h.heads || !h.tails || !h.stored || !h.next_seq)
 		die("memory");
 }
 
@@ -162,7 +164,11 @@ static void packet_keep(__u32 slot, const unsigned char *bytes)
 	h.tails[slot] = p;
 }
 
-/* Takes full packets, in the order of their sequence numbers, and at the end the open ones too. */
+/*
+ * Takes full packets, in the order of their sequence numbers, and at the end the open ones too.
+ * Before that none whose forerunner has not been taken: it was still open when its state was looked
+ * at.
+ */
 static void pool_empty(int end)
 {
 	__u64 at = header()->packets_offset, best_seq;
@@ -177,6 +183,8 @@ static void pool_empty(int end)
 			ph = (void *)(h.pool + at + (__u64)i * h.packet_size);
 			if ((JIS_PACKET_STATE(state) == JIS_PACKET_FULL ||
 			     (end && JIS_PACKET_STATE(state) == JIS_PACKET_OPEN)) &&
+			    (end || JIS_PACKET_SLOT(state) >= h.slots ||
+			     ph->packet_seq == h.next_seq[JIS_PACKET_SLOT(state)]) &&
 			    ph->packet_seq < best_seq) {
 				best = i;
 				best_seq = ph->packet_seq;
@@ -185,6 +193,8 @@ static void pool_empty(int end)
 		if (best == h.packets)
 			return;
 		ph = (void *)(h.pool + at + (__u64)best * h.packet_size);
+		if (JIS_PACKET_SLOT(states()[best]) < h.slots)
+			h.next_seq[JIS_PACKET_SLOT(states()[best])] = best_seq + 1;
 		packet_keep(JIS_PACKET_SLOT(states()[best]), (unsigned char *)ph);
 		memset(ph, 0, h.packet_size);
 		__atomic_store_n(&states()[best], JIS_PACKET_FREE, __ATOMIC_RELEASE);

@@ -44,7 +44,7 @@ for home in /usr/lib/jvm/java-*-openjdk-*; do
 			k = split(os, list, " ")
 			for (i = 1; i <= k; i++)
 				sum += n[who, vm, list[i]]
-			if (sum < 50 || sum * 10 < all[who] * 6) { print who ": " sum " of " all[who] " are " vm " " os; bad++ }
+			if (sum < 40 || sum * 10 < all[who] * 6) { print who ": " sum " of " all[who] " are " vm " " os; bad++ }
 		}
 		END {
 			most("st-park", 10, "4")
