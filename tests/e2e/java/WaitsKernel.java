@@ -27,7 +27,8 @@ import java.util.List;
  * <p>Arguments: COUNT MILLISECONDS FILE. Output: lines "KERNEL kind key=value...", java_tid the thread's, count how
  * often it waited, ns how long at least each time (0: as long as the disk takes), took how long it found all to last,
  * switches how often it gave up its CPU meanwhile, as the kernel counts it, asleep=LEAST,MOST for how long it was asleep
- * by the kernel's books, object a part of what was waited for.
+ * by the kernel's books, waker what ends its waits: the Java thread of that number, softirq, timer, or ? for who knows,
+ * object a part of what was waited for.
  */
 public final class WaitsKernel {
 	private final int count;
@@ -68,7 +69,8 @@ public final class WaitsKernel {
 	}
 
 	/** One kind: a thread waits, main lets time pass before it ends the wait. */
-	private void kind(String name, String object, long ns, Part waits, Part ends) throws InterruptedException, IOException {
+	private void kind(String name, String object, String waker, long ns, Part waits, Part ends)
+		throws InterruptedException, IOException {
 		waiting = -1;
 		Thread thread = new Thread(() -> subject(ns, i -> {
 			waiting = i;
@@ -84,7 +86,11 @@ public final class WaitsKernel {
 		}
 		thread.join();
 		System.out.println("KERNEL " + name + " java_tid=" + Waits.id(thread) + " count=" + count + " ns=" + ns + " took=" + took
-			+ " switches=" + switches + " asleep=" + asleep + " object=" + object);
+			+ " switches=" + switches + " asleep=" + asleep + " waker=" + waker + " object=" + object);
+	}
+
+	private static String main() {
+		return Long.toString(Waits.id(Thread.currentThread()));
 	}
 
 	static ServerSocketChannel listen(int backlog) throws IOException {
@@ -101,9 +107,9 @@ public final class WaitsKernel {
 			SocketChannel served = server.accept()) {
 			ByteBuffer one = ByteBuffer.allocateDirect(1);
 			ByteBuffer other = ByteBuffer.allocateDirect(1);
-			kind("socket-read", ":" + port(client), ms * 1_000_000L, i -> served.read(one.clear()), i -> client.write(other.clear()));
+			kind("socket-read", ":" + port(client), "softirq", ms * 1_000_000L, i -> served.read(one.clear()), i -> client.write(other.clear()));
 			SocketChannel[] clients = new SocketChannel[count];
-			kind("accept", "port" + port(server), ms * 1_000_000L, i -> server.accept().close(),
+			kind("accept", "port" + port(server), "softirq", ms * 1_000_000L, i -> server.accept().close(),
 				i -> clients[i] = SocketChannel.open(server.getLocalAddress()));
 			for (SocketChannel c : clients) {
 				c.close();
@@ -119,7 +125,7 @@ public final class WaitsKernel {
 			try (SocketChannel served = server.accept().setOption(StandardSocketOptions.SO_SNDBUF, 65536)) {
 				ByteBuffer many = ByteBuffer.allocateDirect(1 << 20);
 				ByteBuffer other = ByteBuffer.allocateDirect(1 << 20);
-				kind("socket-write", ":" + port(client), ms * 1_000_000L, i -> {
+				kind("socket-write", ":" + port(client), "softirq", ms * 1_000_000L, i -> {
 					many.clear();
 					while (many.hasRemaining()) {
 						served.write(many);
@@ -135,13 +141,13 @@ public final class WaitsKernel {
 	}
 
 	/** Connects to a server that has as many clients waiting as it lets: each accept lets in one more. */
-	private void connect(String name, String object, ServerSocketChannel server, SocketAddress address) throws Exception {
+	private void connect(String name, String object, String waker, ServerSocketChannel server, SocketAddress address) throws Exception {
 		List<SocketChannel> all = new ArrayList<>();
 
 		for (int i = 0; i < 2; i++) { // a backlog of one has room for two
 			all.add(SocketChannel.open(address));
 		}
-		kind(name, object, ms * 1_000_000L, i -> all.add(SocketChannel.open(address)), i -> server.accept().close());
+		kind(name, object, waker, ms * 1_000_000L, i -> all.add(SocketChannel.open(address)), i -> server.accept().close());
 		for (SocketChannel c : all) {
 			c.close();
 		}
@@ -152,14 +158,14 @@ public final class WaitsKernel {
 		UnixDomainSocketAddress unix = UnixDomainSocketAddress.of(path);
 
 		try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(unix, 1)) {
-			connect("connect-unix", "", server, unix);
+			connect("connect-unix", "", main(), server, unix);
 		} finally {
 			Files.deleteIfExists(path);
 			Files.deleteIfExists(path.getParent());
 		}
 		// Once: the kernel tries again after a second.
 		try (ServerSocketChannel server = listen(1)) {
-			new WaitsKernel(1, ms).connect("connect", ":" + port(server), server, server.getLocalAddress());
+			new WaitsKernel(1, ms).connect("connect", ":" + port(server), "softirq", server, server.getLocalAddress());
 		}
 	}
 
@@ -167,14 +173,14 @@ public final class WaitsKernel {
 		Pipe pipe = Pipe.open();
 		ByteBuffer one = ByteBuffer.allocateDirect(1);
 		ByteBuffer other = ByteBuffer.allocateDirect(1);
-		kind("pipe", "pipe", ms * 1_000_000L, i -> pipe.source().read(one.clear()), i -> pipe.sink().write(other.clear()));
+		kind("pipe", "pipe", main(), ms * 1_000_000L, i -> pipe.source().read(one.clear()), i -> pipe.sink().write(other.clear()));
 		pipe.source().close();
 		pipe.sink().close();
 	}
 
 	private void poll() throws Exception {
 		try (Selector selector = Selector.open()) {
-			kind("poll", "", ms * 1_000_000L, i -> selector.select(ms), null);
+			kind("poll", "", "timer", ms * 1_000_000L, i -> selector.select(ms), null);
 		}
 	}
 
@@ -184,7 +190,7 @@ public final class WaitsKernel {
 			// Once before, so that its classes are there: to read one is a wait for another file.
 			file.write(bytes.clear().limit(1), 0);
 			file.force(true);
-			kind("fsync", path.toString(), 0, i -> {
+			kind("fsync", path.toString(), "?", 0, i -> {
 				file.write(bytes.clear(), (long) i << 23);
 				file.force(true);
 			}, null);
