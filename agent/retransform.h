@@ -16,7 +16,7 @@ typedef void (*retransform_told)(JNIEnv *env, jclass *classes, jint n, jvmtiErro
 /**
  * retransform - has the JVM load the bytes of @n classes anew, by one request; where the JVM
  * refuses it, by halves, so that a class that cannot be rewritten costs but a few requests more.
- * @classes: local references, which are others while it lasts, and gone afterwards.
+ * @classes: local references, which are others while it lasts; none is to be used afterwards.
  * @told: may be NULL. @error: gets the last error, 0 where there was none; may be NULL.
  * The JVM may wait for other threads meanwhile: no lock may be held. Returns how many were done.
  */
