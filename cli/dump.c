@@ -306,6 +306,10 @@ static bool choose_events(struct dump *d, char *list)
 	char *save = NULL;
 
 	d->choosing = true;
+	if (!list[strspn(list, ",")]) {
+		cli_error("--event: no event is named (jis dump --events lists them)");
+		return false;
+	}
 	for (char *name = strtok_r(list, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
 		bool found = false;
 

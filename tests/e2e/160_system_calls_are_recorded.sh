@@ -86,3 +86,5 @@ expect_says 'no system call is left'
 [ "$(grep -c syscall_exit "$TESTDIR/words")" -gt 0 ] && [ "$(grep -c sched_switch "$TESTDIR/words")" -gt 0 ] || fail "no events"
 expect_status 2 "$JIS" dump --event sched_switch,sched_swich "$TESTDIR/some"
 expect_says 'sched_swich: there is no such event'
+expect_status 2 "$JIS" dump --event , "$TESTDIR/some"
+expect_says 'no event is named'

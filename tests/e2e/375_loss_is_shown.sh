@@ -14,9 +14,11 @@ wait_for 30 started
 sleep 0.3
 # Until there was more than the buffers hold, however fast the machine is.
 program=$(pgrep -P $recorder -x witness)
-switched() { [ "$(awk '/^voluntary_ctxt_switches/ { n += $2 } END { print n }' /proc/"$program"/task/*/status)" -ge "$1" ]; }
+switches() { awk '/^voluntary_ctxt_switches/ { n += $2 } END { print n }' /proc/"$program"/task/*/status; }
+switched() { [ "$(switches)" -ge "$1" ]; }
 kill -STOP $recorder
-before=$(awk '/^voluntary_ctxt_switches/ { n += $2 } END { print n }' /proc/"$program"/task/*/status)
+trap 'kill -CONT $recorder 2>/dev/null || true' EXIT
+before=$(switches)
 sleep 1
 wait_for 120 switched $((before + 8000))
 kill -CONT $recorder
