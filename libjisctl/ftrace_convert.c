@@ -473,6 +473,8 @@ static void convert_loss(struct backend *b, const struct ft_note *n)
 		ev.first = ring->last;
 	if (n->ring < b->nr_cpus)
 		b->states_since = n->time;
+	/* First in its packet, so that the packet's count of lost records is that of this one. */
+	ft_out_flush(b, n->cpu);
 	b->outs[n->cpu].lost += n->count;
 	ft_emit(b, n->cpu, JIS_EV_lost_records, n->time, &ev, sizeof(ev), NULL);
 }

@@ -103,9 +103,24 @@ void loss_host_end(struct model *m, uint32_t host, uint64_t ticks)
 	loss_push_ticks(m, &loss, ticks, ticks);
 }
 
+/* Whether the packet that @c is to read begins with a record that tells of all @lost: then *told.
+ */
+static bool loss_begins(const struct stream_cursor *c, uint64_t lost,
+			struct jis_ev_lost_records *told)
+{
+	uint32_t id;
+	const uint8_t *payload = stream_cursor_peek(c, &id);
+
+	if (!payload || id != JIS_EV_lost_records)
+		return false;
+	memcpy(told, payload, sizeof(*told));
+	return told->count == lost;
+}
+
 /*
  * Records are lost while no packet is free: after the end of one and before the first record of the
- * next. A writer that lost records inside of a packet says so in the next LOST event.
+ * next, which may tell when. A writer that lost records inside of a packet says so in the next LOST
+ * event.
  */
 void loss_packet(struct model *m, const struct stream_cursor *c,
 		 const struct jis_packet_header *header)
@@ -120,10 +135,15 @@ void loss_packet(struct model *m, const struct stream_cursor *c,
 
 	if (discarded > before || (gap && !s->damaged)) {
 		uint64_t lost = discarded > before ? discarded - before : 0;
+		struct jis_ev_lost_records told;
 
 		s->gap_begin = from;
 		s->gap_end = header->timestamp_begin;
-		loss_add(m, c, from, header->timestamp_begin, lost,
+		if (!gap && loss_begins(c, lost, &told) && told.last <= s->gap_end) {
+			s->gap_begin = told.first;
+			s->gap_end = told.last;
+		}
+		loss_add(m, c, s->gap_begin, s->gap_end, lost,
 			 gap ? "packets missing" : "records lost");
 	}
 	s->gap = discarded > before || gap || s->damaged;

@@ -116,7 +116,16 @@ void life_doubt(struct model *m, uint32_t life, uint64_t t)
 	if (l->flags & LIFE_QUEUED)
 		wait_end(m, life, l->waited); /* what was not told yet is not */
 	if (l->kind == MODEL_RUNNING) {
-		cpu_doubt(m, l->cpu);
+		uint64_t told = m->cpus[l->cpu].told;
+
+		/* It did run there until the last that was told of it there. */
+		if (told > l->since) {
+			emit_state(m, life, MODEL_RUNNING, l->since, told, NONE);
+			cpu_set(m, l->cpu, MODEL_CPU_UNKNOWN, NONE, 0, told);
+			l->since = told;
+		} else {
+			cpu_doubt(m, l->cpu);
+		}
 		if (life_is(l, LIFE_SELECTED)) {
 			m->nr_running--;
 			running_changed(m, t);

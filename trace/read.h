@@ -107,6 +107,14 @@ static inline int stream_cursor_next(struct stream_cursor *c)
 }
 
 /**
+ * stream_cursor_peek - the record that comes next in the packet the cursor is in, for the observer
+ * of the packet.
+ * @id: out: of the event.
+ * Returns its payload, as stream_cursor_next() would set it, or NULL: there is none that decodes.
+ */
+const uint8_t *stream_cursor_peek(const struct stream_cursor *c, uint32_t *id);
+
+/**
  * stream_cursor_seek - skips whole packets that end before @time.
  */
 void stream_cursor_seek(struct stream_cursor *c, uint64_t time);

@@ -278,6 +278,16 @@ int stream_cursor_next_slow(struct stream_cursor *c)
 	}
 }
 
+const uint8_t *stream_cursor_peek(const struct stream_cursor *c, uint32_t *id)
+{
+	struct record r = {.time = c->base};
+
+	if (c->next == c->end || !record_next(c->sizes, c->stream_class, c->next, c->end, &r))
+		return NULL;
+	*id = r.id;
+	return r.payload;
+}
+
 void stream_cursor_seek(struct stream_cursor *c, uint64_t time)
 {
 	struct stream_file *f = c->file;

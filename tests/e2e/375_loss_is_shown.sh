@@ -7,15 +7,16 @@ need_root
 cd "$TESTDIR" || exit 1
 
 "${RECORD[@]}" -q -o trace --buffer "$((128 * $(getconf _NPROCESSORS_CONF)))K" -- \
-	"$TESTPROG/witness" 2 "${ROUNDS:-60000}" 1000 >program 2>err &
+	"$TESTPROG/witness" 2 "${ROUNDS:-100000}" 1000 >program 2>err &
 recorder=$!
 started() { [ -s trace/kernel/cpu-0 ]; }
 wait_for 30 started
 sleep 0.3
 # Until there was more than the buffers hold, however fast the machine is.
 program=$(pgrep -P $recorder -x witness)
-switches() { awk '/^voluntary_ctxt_switches/ { n += $2 } END { print n }' /proc/"$program"/task/*/status; }
-switched() { [ "$(switches)" -ge "$1" ]; }
+switches() { awk '/^voluntary_ctxt_switches/ { n += $2 } END { print n + 0 }' /proc/"$program"/task/*/status; }
+# Or until it has ended.
+switched() { [ "$(switches)" -ge "$1" ] || grep -q "^State:.*Z" /proc/"$program"/status; }
 kill -STOP $recorder
 trap 'kill -CONT $recorder 2>/dev/null || true' EXIT
 before=$(switches)
@@ -44,6 +45,9 @@ for s in m["streams"]:
     assert p == st + lo, s
 told = sum(int(n) for l in open("lost") if "kernel/cpu" in l for n in re.findall(r"count = (\d+)", l))
 assert told == total["lost"], "the trace tells of %d lost records, the books of %d" % (told, total["lost"])
+
+shown = sum(int(n) for n in re.findall(r"^kernel/cpu-\d+ .* (\d+) records lost$", open("info").read(), re.M))
+assert shown == total["lost"], "the damaged intervals tell of %d lost records, the books of %d" % (shown, total["lost"])
 
 # Unknown time of the workers lies within the damaged intervals (each to the next evidence), and is there.
 gaps = [tuple(map(float, l.split()[1:3])) for l in open("info") if re.match(r"kernel/cpu-\d+ .* records lost", l)]

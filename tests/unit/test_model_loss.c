@@ -56,6 +56,24 @@ START_TEST(a_thread_on_another_cpu_goes_on_running)
 }
 END_TEST
 
+/* That CPU 0 lost records is told at 90 only; what 100 did on it at 60 stays true. */
+START_TEST(a_thread_found_elsewhere_ran_until_it_was_last_seen)
+{
+	struct feed *f = feed_three();
+
+	FEED(f, 0, 60, sched_waking, .tid = 101, .waker_tid = 100);
+	feed_switch(f, 1, 80, 0, R, 100);
+	FEED(f, 0, 90, lost_records, .type = 1, .count = 3, .first = 62, .last = 90);
+	feed_end(f);
+	ck_assert_str_eq(f->thread_log[0],
+			 "unknown 0-10, run@0 10-60, unknown 60-80, run@1 80-1000");
+	ck_assert_str_eq(f->cpu_log[0],
+			 "unknown 0-10, target=100 10-60, unknown 60-62, unknown 62-1000");
+	ck_assert_uint_eq(f->counts.contradictions, 1);
+	feed_free(f);
+}
+END_TEST
+
 START_TEST(while_records_are_missing_only_running_is_believed)
 {
 	struct feed *f = feed_three();
@@ -366,6 +384,7 @@ int main(void)
 
 	tcase_add_test(t, after_a_loss_all_is_unknown_until_evidence);
 	tcase_add_test(t, a_thread_on_another_cpu_goes_on_running);
+	tcase_add_test(t, a_thread_found_elsewhere_ran_until_it_was_last_seen);
 	tcase_add_test(t, while_records_are_missing_only_running_is_believed);
 	tcase_add_test(t, a_missing_packet_is_a_loss);
 	tcase_add_test(t, a_loss_that_no_header_told_cuts_what_is_open);
