@@ -8,6 +8,7 @@
 #   make test       setup + check + lab                            make bench  measurements
 #   make soak       half an hour of a server whose methods are switched and whose application is deployed anew
 #   make languages  classes and programs of Clojure, Groovy, JRuby, Kotlin and Scala
+#   make check-jdks the end-to-end tests on each JDK (in make test each leaves out one of 17, 21 and 25)
 #   make check-jni  the end-to-end tests with -Xcheck:jni in each JVM (a few of them are in make test)
 #   make kmod-check  the module under sparse and checkpatch --strict (in make check too)
 #   make lab-debug  the module on kernels with KASAN and KCSAN, and the stress test (hours)
@@ -91,7 +92,7 @@ JTA := $(BUILD)/libjista.a
 JAR := $(BUILD)/jis-markers.jar
 
 .PHONY: all tools tests demo-classes setup demo test check lab lab-demo lab-debug bench lab-bench install \
-	uninstall fmt fmt-check lint clean kmod kmod-lab kmod-check lab-java matrix unit e2e check-jni languages soak
+	uninstall fmt fmt-check lint clean kmod kmod-lab kmod-check lab-java matrix unit e2e check-jdks check-jni languages soak
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -242,6 +243,10 @@ unit: $(UNIT_BIN)
 e2e: all tests demo-classes
 	$(Q)tests/run.sh e2e $(BUILD)
 
+# As e2e, on each JDK and with more mutants of classes.
+check-jdks: all tests demo-classes
+	$(Q)JIS_TEST_JDKS=all JIS_TEST_MUTANTS=50 JIS_TEST_LIMIT=900 tests/run.sh e2e $(BUILD)
+
 # As e2e, with -Xcheck:jni in each JVM, whose complaints fail the test.
 check-jni: all tests demo-classes
 	$(Q)tests/run.sh check-jni $(BUILD)
@@ -287,7 +292,7 @@ lab-java: demo-classes
 	$(Q)for suite in bookworm trixie; do \
 		scripts/lab/build.sh $$suite >/dev/null && ICOUNT=1 SMP=1 JIS_TEST_NO_SKIP=1 \
 		APPEND="nvme_core.io_timeout=1000000 sysctl.kernel.hung_task_timeout_secs=0" \
-		tests/lab/run.sh $$suite j480 || exit 1; \
+		tests/lab/run.sh $$suite j480 && JIS_TEST_NO_SKIP=1 tests/lab/run.sh $$suite 472 473 || exit 1; \
 	done
 
 # Kernel module: KDIR= the headers of the kernel to build for.

@@ -3,6 +3,7 @@
 # make install and make uninstall as root where Debian's dkms is: the module is built, signed with the machine's own key and
 # found by modprobe; the device's group is there; nothing of it is left afterwards. In a copy of the root file system (an
 # overlay in a mount namespace of its own), so the machine is not touched.
+# Runs beside others.
 # The kernel that runs need not have headers here: those there are stand in for its.
 . "$(dirname "$0")/lib.sh"
 top=$(cd "$here/../.." && pwd)

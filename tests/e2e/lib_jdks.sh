@@ -1,7 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Sourced by tests that run on every JDK this host has: the one in $JAVA, those of /usr/lib/jvm, and those in
+# Sourced by tests that run on the JDKs this host has: the one in $JAVA, those of /usr/lib/jvm, and those in
 # the lab's roots (scripts/lab/image.sh), which run on their own C library.
+# Of three releases each test leaves out one, which one its number tells, so that each release has two thirds of the
+# tests; with JIS_TEST_JDKS=all (make check-jdks), and in a guest, none is left out.
 
 # jdk_wrapper NAME ROOT JAVA: a command that runs a JDK of another root.
 jdk_wrapper() {
@@ -14,26 +16,47 @@ jdk_wrapper() {
 	echo "$TESTDIR/jdks/$1"
 }
 
+# jdk_release COMMAND: the same as its JDK's file tells it, without a JVM, or nothing.
+jdk_release() {
+	local home
+	home=$(readlink -f "$1")
+	sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "${home%/bin/java}/release" 2>/dev/null
+}
+
 # jdk_version COMMAND: its feature release, or nothing where it does not run.
 jdk_version() {
 	"$1" -XshowSettings:properties -version 2>&1 | sed -n 's/^ *java.specification.version = //p'
 }
 
-# jdks [LEAST]: lines "VERSION COMMAND", one for each of the releases 17, 21 and 25 that is here.
+# jdks [LEAST]: lines "VERSION COMMAND", one for each of the releases 17, 21 and 25 that this test is to run on.
 jdks() {
+	local number lines leave=-
+	number=$(basename "$0")
+	number=${number%%_*}
+	mapfile -t lines < <(all_jdks "$@")
+	if [ "${JIS_TEST_JDKS:-}" != all ] && [ ! -d /lab/job ] && [ ${#lines[@]} = 3 ]; then
+		case $number in *[!0-9]* | '') ;; *) leave=$((17 + 4 * (10#$number % 3))) ;; esac
+	fi
+	[ ${#lines[@]} = 0 ] || printf '%s\n' "${lines[@]}" | grep -v "^$leave "
+}
+
+# all_jdks [LEAST]: the same, of all that are here.
+all_jdks() {
 	local least=${1:-17} java version root
 	local seen=" "
 	for java in "${REAL_JAVA:-$JAVA}" /usr/lib/jvm/*/bin/java "${JIS_CACHE:-$HOME/.cache/jis}"/lab/*/buildroot/usr/lib/jvm/*/bin/java; do
 		[ -x "$java" ] || continue
+		version=$(jdk_release "$java")
+		case $version in '') version=$(jdk_version "$java") ;; esac
+		case $version in 17 | 21 | 25) ;; *) continue ;; esac
+		case $seen in *" $version "*) continue ;; esac
 		case $java in
 		*/buildroot/*)
 			root=${java%%/buildroot/*}/buildroot
 			java=$(jdk_wrapper "$(echo "$java" | tr / _)" "$root" "$java")
+			[ "$(jdk_version "$java")" = "$version" ] || continue
 			;;
 		esac
-		version=$(jdk_version "$java")
-		case $version in 17 | 21 | 25) ;; *) continue ;; esac
-		case $seen in *" $version "*) continue ;; esac
 		seen="$seen$version "
 		[ "$version" -lt "$least" ] || echo "$version $(check_jni "$java")"
 	done

@@ -2,5 +2,6 @@
 # SPDX-License-Identifier: MIT
 # The calls a program makes are in the trace of the ftrace backend too.
 # shellcheck source=tests/lab/guest/lib.sh
+# lab-suite: bookworm
 . "$(dirname "$0")/lib.sh"
 e2e 160_system_calls_are_recorded

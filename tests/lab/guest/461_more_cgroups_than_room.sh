@@ -19,9 +19,7 @@ cpus=$(nproc)
 entries=$((cpus * 64 > 4096 ? cpus * 64 : 4096))
 room=$((entries - entries / 4))
 few=$((room / cpus - 200)) many=$((room / cpus + 300))
-for ((i = 1; i <= many; i++)); do
-	mkdir $root/k461/c$i
-done
+seq -f "$root/k461/c%.0f" $many | xargs mkdir
 mkfifo "$LAB_TMP/never"
 
 # A thread on each CPU goes through the cgroups from $1 to $2, and sleeps in each.
@@ -68,7 +66,5 @@ refused=$(sed -n 's/.* had \([0-9]*\) times no room to note a run queue of a cgr
 throttled=$("$JIS" dump -q "$LAB_TMP/trace" | grep -c ' cgroup_throttle .*throttled = 1')
 [ "$throttled" -ge 5 ] || fail "$many cgroups: told $throttled times that the quota was used up"
 ok "$many cgroups on $cpus CPUs: $refused times no room, quota used up $throttled times"
-for ((i = 1; i <= many; i++)); do
-	rmdir $root/k461/c$i
-done
+seq -f "$root/k461/c%.0f" $many | xargs rmdir
 rmdir $root/k461

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # With jis.ko: Tomcat's threads have their names, its connections are the client's, by port, its hand-overs the access log's requests;
-# of what its workers wait for inside of requests at least 99 % has a reason. Started with JDK 17, attached to 25; ALL_JDKS=1: each
-# of the suite, both ways.
+# of what its workers wait for inside of requests at least 99 % has a reason. Attached to JDK 25; by name in the other suite, started
+# with 17; ALL_JDKS=1: each of the suite, both ways.
 # lab-timeout: 1800
+# lab-suite: trixie
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"
 load_module

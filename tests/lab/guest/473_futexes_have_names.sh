@@ -3,6 +3,7 @@
 # With jis.ko: locks of the VM have their names, and none of the program's waits has one; also in a snapshot of the module's own
 # rings. Each JDK of the suite.
 # lab-timeout: 1200
+# lab-suite: bookworm
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"
 load_module

@@ -4,6 +4,7 @@
 # A Java thread whose cgroup has used up its quota: the report has it ready and throttled as long as cpu.stat of the
 # cgroup says, the Paraver trace as often too; each JDK, started and attached.
 # lab-timeout: 600
+# lab-suite: bookworm
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

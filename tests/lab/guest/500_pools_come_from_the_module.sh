@@ -3,6 +3,7 @@
 #
 # With the module the pool of a marked program is memory of the module's making, and what is written to it
 # is in the trace, record by record; many processes one after the other get theirs, and all is given back.
+# lab-suite: trixie
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

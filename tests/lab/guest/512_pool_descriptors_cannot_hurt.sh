@@ -5,6 +5,7 @@
 # it, neither the recorder nor the kernel minds: the recording ends well, and what others wrote is there. So for
 # root itself, and for a process without any rights that the descriptor was passed to: it finds nothing of others'
 # events either, and no way to the session. What it forges as packets of its pool is the pool's, and no more than that.
+# lab-suite: bookworm
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -4,6 +4,7 @@
 # Members of the module's group record their own processes, and see nothing of others: no targets of other
 # users, no cgroups or machine-wide events, no names of foreign threads; a process of theirs that executes
 # a set-user-ID program is no longer shown.
+# lab-suite: bookworm
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

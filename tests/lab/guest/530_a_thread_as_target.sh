@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # A thread as target: all of its switches and nothing of its siblings; its children are not followed.
+# lab-suite: trixie
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

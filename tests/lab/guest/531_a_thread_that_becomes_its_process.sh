@@ -3,6 +3,7 @@
 #
 # A thread as target that executes a program takes its process's number, and is the target as before: its exec
 # and each of its switches is there, and it is introduced under its new number before that is used.
+# lab-suite: trixie
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

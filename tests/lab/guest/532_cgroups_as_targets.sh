@@ -3,6 +3,7 @@
 #
 # A cgroup as target: its members and those of cgroups below it, those that were there, those born there,
 # those that come later, each introduced before its first use; nobody else, and who leaves is out.
+# lab-suite: trixie
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -3,6 +3,7 @@
 #
 # An executable as target: whoever executes a program of that name from then on is recorded, from its exec to
 # its end; scripts by their own name and by their interpreter's; others, and others' children, are not.
+# lab-suite: trixie
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

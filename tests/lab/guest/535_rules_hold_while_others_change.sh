@@ -3,6 +3,7 @@
 #
 # An executable that is a target is one at each moment, while rules for other names are added and removed:
 # every exec of it is told. And none any more when its own rule is gone.
+# lab-suite: trixie
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -3,6 +3,7 @@
 #
 # All threads as targets: every thread of /proc is described, every one that comes is born, nobody is
 # foreign; and what `jis record` takes on its command line is what it records.
+# lab-suite: trixie
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

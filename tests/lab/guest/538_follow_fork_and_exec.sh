@@ -3,6 +3,7 @@
 #
 # What is followed: with UNTIL_EXEC a process is recorded until it becomes another program, children too, but
 # for the command's own start.
+# lab-suite: trixie
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"
