@@ -40,15 +40,22 @@ check_includes() {
 	done
 }
 
+# without PATTERN FILE...: those of them that do not have it in their first three lines.
+without() {
+	awk -v pattern="$1" 'FNR <= 3 && $0 ~ pattern { has[FILENAME] = 1 } FNR == 3 { nextfile }
+		END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in has)) print ARGV[i] }' "${@:2}"
+}
+
 check_spdx() {
-	local file
+	local file files
+	mapfile -t files < <(tracked '*.c' '*.h' '*.sh' '*.py' '*.java' Makefile 'kmod/Kbuild' '*.mk')
 	while read -r file; do
-		head -n 3 "$file" | grep -q 'SPDX-License-Identifier:' ||
-			complain "$file has no SPDX line in its first three lines"
-		case $file in
-		kmod/*) head -n 3 "$file" | grep -q 'GPL-2.0-only' || complain "$file: kmod/ is GPL-2.0-only" ;;
-		esac
-	done < <(tracked '*.c' '*.h' '*.sh' '*.py' '*.java' Makefile 'kmod/Kbuild' '*.mk')
+		complain "$file has no SPDX line in its first three lines"
+	done < <(without SPDX-License-Identifier: "${files[@]}")
+	mapfile -t files < <(printf '%s\n' "${files[@]}" | grep '^kmod/')
+	while read -r file; do
+		complain "$file: kmod/ is GPL-2.0-only"
+	done < <(without GPL-2.0-only "${files[@]}")
 }
 
 check_size() {
@@ -87,8 +94,8 @@ check_format() {
 		return
 	}
 	while read -r file; do
-		"$clang_format" --dry-run --Werror "$file" >/dev/null 2>&1 || complain "$file is not formatted: make fmt"
-	done < <(formatted_files)
+		complain "$file is not formatted: make fmt"
+	done < <(formatted_files | xargs "$clang_format" --dry-run --Werror 2>&1 | sed -n 's/^\([^: ]*\):[0-9].*/\1/p' | sort -u)
 }
 
 # format_all OPTION...: make fmt and make fmt-check.
@@ -102,7 +109,7 @@ format_all() {
 
 check_shell() {
 	command -v shellcheck >/dev/null || { complain "shellcheck is missing: make setup"; return; }
-	tracked '*.sh' .ci/run | xargs -r shellcheck -x -S warning || complain "shellcheck has complaints"
+	tracked '*.sh' .ci/run | xargs -r -n 40 -P "$(nproc)" shellcheck -x -S warning || complain "shellcheck has complaints"
 }
 
 # Every function of the public header is in a man page.
