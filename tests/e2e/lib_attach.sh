@@ -3,6 +3,8 @@
 # Sourced by the tests of attaching: the JVMs of this host, a server under load in one, and its state as
 # /proc tells it.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=tests/e2e/lib_jdks.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib_jdks.sh"
 need_root
 
 # java_version JAVA: 17, 21, 25.
@@ -39,6 +41,7 @@ find_javas() {
 	seen=" $(java_version "$JAVA") "
 	for java in /usr/lib/jvm/*/bin/java "${JIS_CACHE:-$HOME/.cache/jis}"/lab/*/buildroot/usr/lib/jvm/*/bin/java; do
 		[ -x "$java" ] || continue
+		case $seen in *" $(jdk_release "$java") "*) continue ;; esac
 		case $java in */buildroot/*) java=$(other_root "$java") ;; esac
 		version=$(java_version "$java")
 		[ "${version:-0}" -ge 17 ] || continue
