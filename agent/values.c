@@ -247,7 +247,9 @@ static const struct value_type *parameter_next(const char *d, size_t length, siz
 	letter = d[i];
 	while (i < length && d[i] == '[')
 		i++;
-	if (i < length && d[i] == 'L') {
+	if (i == length)
+		return NULL;
+	if (d[i] == 'L') {
 		end = memchr(d + i, ';', length - i);
 		if (!end)
 			return NULL;

@@ -116,16 +116,17 @@ void life_doubt(struct model *m, uint32_t life, uint64_t t)
 	if (l->flags & LIFE_QUEUED)
 		wait_end(m, life, l->waited); /* what was not told yet is not */
 	if (l->kind == MODEL_RUNNING) {
-		uint64_t told = m->cpus[l->cpu].told;
+		const struct cpu_run *c = &m->cpus[l->cpu];
+		uint64_t until = c->told > l->since ? c->told : l->since;
 
 		/* It did run there until the last that was told of it there. */
-		if (told > l->since) {
-			emit_state(m, life, MODEL_RUNNING, l->since, told, NONE);
-			cpu_set(m, l->cpu, MODEL_CPU_UNKNOWN, NONE, 0, told);
-			l->since = told;
-		} else {
+		if (until > l->since)
+			emit_state(m, life, MODEL_RUNNING, l->since, until, NONE);
+		if (until > c->since)
+			cpu_set(m, l->cpu, MODEL_CPU_UNKNOWN, NONE, 0, until);
+		else
 			cpu_doubt(m, l->cpu);
-		}
+		l->since = until;
 		if (life_is(l, LIFE_SELECTED)) {
 			m->nr_running--;
 			running_changed(m, t);

@@ -42,8 +42,10 @@ check_includes() {
 
 # without PATTERN FILE...: those of them that do not have it in their first three lines.
 without() {
+	[ $# -gt 1 ] || { echo "(no file: is this a git tree?)"; return; }
 	awk -v pattern="$1" 'FNR <= 3 && $0 ~ pattern { has[FILENAME] = 1 } FNR == 3 { nextfile }
-		END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in has)) print ARGV[i] }' "${@:2}"
+		END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in has)) print ARGV[i] }' "${@:2}" ||
+		echo "(awk has failed: not all files)"
 }
 
 check_spdx() {
@@ -88,14 +90,17 @@ find_clang_format() {
 }
 
 check_format() {
-	local file
+	local file files out
 	find_clang_format || {
 		echo "lint: formatting not checked: the tree is formatted with clang-format $format_version (Debian 12)"
 		return
 	}
-	while read -r file; do
+	out=$(formatted_files | xargs -r "$clang_format" --dry-run --Werror 2>&1) && return
+	mapfile -t files < <(sed -n 's/^\([^: ]*\):[0-9].*/\1/p' <<<"$out" | sort -u)
+	[ ${#files[@]} -gt 0 ] || complain "clang-format has failed: $out"
+	for file in "${files[@]}"; do
 		complain "$file is not formatted: make fmt"
-	done < <(formatted_files | xargs "$clang_format" --dry-run --Werror 2>&1 | sed -n 's/^\([^: ]*\):[0-9].*/\1/p' | sort -u)
+	done
 }
 
 # format_all OPTION...: make fmt and make fmt-check.

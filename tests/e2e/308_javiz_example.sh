@@ -52,6 +52,6 @@ while read -r version java; do
 	[ -e "$home/conf/security/java.security" ] || { echo "jdk$version: no security settings"; continue; }
 	all+=("$java")
 	check "jdk$version" "$java" "$java" "$java" "$java"
-done < <(jdks)
+done < <(all_jdks) # all, for the mixed one
 [ ${#all[@]} -gt 0 ] || fail "no JDK"
 [ ${#all[@]} -lt 3 ] || check mixed "${all[@]}" "${all[0]}"

@@ -20,7 +20,7 @@ struct agent agent;
 static struct _jobject {
 	char unused;
 } objects[LOADERS], weak[LOADERS], kinds[KINDS];
-static int dead[LOADERS], nr_weak;
+static int dead[LOADERS], referred[LOADERS], nr_weak;
 static jint hash_of[LOADERS];
 static pthread_mutex_t jvm_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -40,7 +40,10 @@ static int loader_index(const struct _jobject *o)
 static jobject JNICALL fake_new_weak(JNIEnv *env, jobject reference)
 {
 	(void)env;
-	__atomic_fetch_add(&nr_weak, 1, __ATOMIC_RELAXED);
+	pthread_mutex_lock(&jvm_lock);
+	referred[loader_index(reference)]++;
+	nr_weak++;
+	pthread_mutex_unlock(&jvm_lock);
 	return &weak[loader_index(reference)];
 }
 
@@ -48,7 +51,10 @@ static void JNICALL fake_delete_weak(JNIEnv *env, jweak reference)
 {
 	(void)env;
 	ck_assert(reference >= weak && reference < weak + LOADERS);
-	__atomic_fetch_sub(&nr_weak, 1, __ATOMIC_RELAXED);
+	pthread_mutex_lock(&jvm_lock);
+	ck_assert_int_gt(referred[reference - weak]--, 0);
+	nr_weak--;
+	pthread_mutex_unlock(&jvm_lock);
 }
 
 static jboolean JNICALL fake_same(JNIEnv *env, jobject a, jobject b)
@@ -59,6 +65,7 @@ static jboolean JNICALL fake_same(JNIEnv *env, jobject a, jobject b)
 	ck_assert(a >= weak && a < weak + LOADERS);
 	pthread_mutex_lock(&jvm_lock);
 	is_dead = dead[a - weak];
+	ck_assert_int_gt(referred[a - weak], 0);
 	pthread_mutex_unlock(&jvm_lock);
 	return b ? !is_dead && b - objects == a - weak : is_dead != 0;
 }
@@ -403,15 +410,39 @@ START_TEST(rules_see_all_that_is_above)
 }
 END_TEST
 
-/* More classes above than are kept, and a chain that is too long: cut, and no reference stays. */
-START_TEST(what_is_above_is_bounded)
+static unsigned int nr_above(JNIEnv *env)
 {
 	const struct class_id id = {0, "k.K0", 4};
 	struct choice_text names[SUPERS_MAX];
 	struct choice choice = {0};
-	struct supers *s;
-	JNIEnv *env = the_env();
+	struct supers *s = supers_ask(env, &kinds[0]);
+	unsigned int n;
 	char why[128];
+
+	ck_assert_int_eq(choice_add(&choice, "subtypes:k.K1", why, sizeof(why)), 0);
+	ck_assert_int_eq(references, 0);
+	ck_assert(supers_keep(&choice, s, &id, 0));
+	n = supers_list(class_of(0, "k.K0", 0), names);
+	free(s);
+	choice_free(&choice);
+	return n;
+}
+
+START_TEST(a_long_chain_is_cut)
+{
+	JNIEnv *env = the_env();
+	int i;
+
+	for (i = 0; i < KINDS - 1; i++)
+		super_of[i] = i + 1;
+	ck_assert_uint_eq(nr_above(env), 65); /* itself and 64 */
+}
+END_TEST
+
+/* More classes above than are kept: cut, and no reference stays. */
+START_TEST(what_is_above_is_bounded)
+{
+	JNIEnv *env = the_env();
 	int i;
 
 	/* Each implements the next two: paths without number. */
@@ -420,22 +451,15 @@ START_TEST(what_is_above_is_bounded)
 		interfaces_of[i][0] = i + 1;
 		interfaces_of[i][1] = i + 2;
 	}
-	choice_add(&choice, "subtypes:k.K1", why, sizeof(why));
-	s = supers_ask(env, &kinds[0]);
-	ck_assert_int_eq(references, 0);
-	ck_assert(supers_keep(&choice, s, &id, 0));
-	ck_assert_uint_eq(supers_list(class_of(0, "k.K0", 0), names), SUPERS_MAX);
-	free(s);
-	choice_free(&choice);
+	ck_assert_uint_eq(nr_above(env), SUPERS_MAX);
 }
 END_TEST
 
 /* Half the loaders live on: those have one number each, whoever asks, while the others die. */
 static long number_seen[LOADERS];
 
-static void *asker(void *unused)
+static void *asker(void *env)
 {
-	JNIEnv *env = the_env();
 	int round, i;
 
 	for (round = 0; round < 40; round++)
@@ -448,7 +472,7 @@ static void *asker(void *unused)
 							 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 				ck_assert_int_eq(before, is);
 		}
-	return unused;
+	return NULL;
 }
 
 START_TEST(threads_agree_while_loaders_die)
@@ -458,7 +482,7 @@ START_TEST(threads_agree_while_loaders_die)
 	int i;
 
 	for (i = 0; i < 3; i++)
-		ck_assert_int_eq(pthread_create(&threads[i], NULL, asker, NULL), 0);
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, asker, env), 0);
 	for (i = 1; i < LOADERS; i += 2) {
 		ck_assert_int_gt(loader_number(env, &objects[i]), 0);
 		die(i);
@@ -485,6 +509,7 @@ int main(void)
 	tcase_add_test(t, a_recording_is_told_once_and_of_changes);
 	tcase_add_test(t, names_are_as_java_has_them);
 	tcase_add_test(t, rules_see_all_that_is_above);
+	tcase_add_test(t, a_long_chain_is_cut);
 	tcase_add_test(t, what_is_above_is_bounded);
 	tcase_add_test(t, threads_agree_while_loaders_die);
 	tcase_set_timeout(t, 60);

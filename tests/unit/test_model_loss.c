@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What is missing is UNKNOWN: lost records, missing packets, pauses. One behaviour a test. */
 #include "test_model_feed.h"
+#include "trace/decode.h"
+#include "trace/write.h"
 
 /* 100 runs on CPU 0, 101 sleeps, 200 is ready, all known at 10. */
 static struct feed *feed_three(void)
@@ -70,6 +72,83 @@ START_TEST(a_thread_found_elsewhere_ran_until_it_was_last_seen)
 	ck_assert_str_eq(f->cpu_log[0],
 			 "unknown 0-10, target=100 10-60, unknown 60-62, unknown 62-1000");
 	ck_assert_uint_eq(f->counts.contradictions, 1);
+	feed_free(f);
+}
+END_TEST
+
+/* The same where its running is told in parts, as reasons have it: the CPU's row says so, too. */
+START_TEST(of_a_run_told_in_parts_the_cpu_keeps_its_own)
+{
+	struct feed *f = feed_usual(false);
+
+	f->sink.wants_reasons = true;
+	feed_start(f, NULL);
+	feed_switch(f, 0, 10, 0, R, 100);
+	FEED(f, 0, 50, syscall_enter, .tid = 100, .nr = 39);
+	feed_switch(f, 1, 80, 0, R, 100);
+	feed_end(f);
+	ck_assert_str_eq(f->thread_log[0],
+			 "unknown 0-10, run@0 10-50, unknown 50-80, run@1 80-1000");
+	ck_assert_str_eq(f->cpu_log[0], "unknown 0-10, target=100 10-50, unknown 50-1000");
+	feed_free(f);
+}
+END_TEST
+
+/* A packet of CPU 0 from @begin on, whose header and whose LOST records, @n, tell of losses. */
+static void feed_lost(struct feed *f, uint64_t begin, uint64_t discarded,
+		      const struct jis_ev_lost_records *lost, uint32_t n)
+{
+	static const uint8_t uuid[16];
+	struct stream_cursor *c = &f->cursors[0];
+	struct packet_builder b = {0};
+	struct jis_packet_header *h;
+
+	ck_assert_int_eq(packet_builder_init(&b, 4096, JIS_STREAM_KERNEL, 0, uuid), 0);
+	for (uint32_t i = 0; i < n; i++)
+		packet_builder_add(&b, JIS_EV_lost_records, begin, &lost[i], sizeof(lost[i]), NULL);
+	h = packet_builder_close(&b, 0);
+	ck_assert_ptr_nonnull(h);
+	c->base = begin;
+	c->sizes = record_sizes[JIS_STREAM_KERNEL];
+	c->next = (const uint8_t *)(h + 1);
+	c->end = (const uint8_t *)h + h->content_size / 8;
+	feed_packet(f, 0, begin, begin + 10, discarded, 0, 0);
+	c->next = c->end = NULL;
+	for (uint32_t i = 0; i < n; i++)
+		feed_event(f, 0, begin, JIS_EV_lost_records, &lost[i], sizeof(lost[i]));
+	packet_builder_fini(&b);
+}
+
+/* A record of all that the header counts says when; it comes after its time and is known before. */
+START_TEST(the_first_record_tells_when)
+{
+	const struct jis_ev_lost_records lost = {.count = 5, .first = 44, .last = 60};
+	struct feed *f = feed_three();
+
+	feed_lost(f, 60, 5, &lost, 1);
+	feed_end(f);
+	ck_assert_str_eq(f->damages, "0 44-60 5");
+	ck_assert_str_eq(f->thread_log[0], "unknown 0-10, run@0 10-44, unknown 44-1000");
+	feed_free(f);
+}
+END_TEST
+
+/* Of several, none tells of all; and one that is behind the packet's begin tells of another. */
+START_TEST(records_that_tell_of_a_part_do_not)
+{
+	const struct jis_ev_lost_records two[] = {{.type = 1, .count = 3, .first = 44, .last = 50},
+						  {.type = 2, .count = 2, .first = 46, .last = 60}};
+	const struct jis_ev_lost_records late = {.count = 5, .first = 44, .last = 61};
+	struct feed *f = feed_three();
+
+	feed_lost(f, 60, 5, two, 2);
+	feed_end(f);
+	ck_assert_str_eq(f->damages, "0 40-60 5");
+	feed_free(f);
+	f = feed_three();
+	feed_lost(f, 60, 5, &late, 1);
+	feed_end(f);
+	ck_assert_int_eq(strncmp(f->damages, "0 40-60 5", 9), 0);
 	feed_free(f);
 }
 END_TEST
@@ -385,6 +464,9 @@ int main(void)
 	tcase_add_test(t, after_a_loss_all_is_unknown_until_evidence);
 	tcase_add_test(t, a_thread_on_another_cpu_goes_on_running);
 	tcase_add_test(t, a_thread_found_elsewhere_ran_until_it_was_last_seen);
+	tcase_add_test(t, of_a_run_told_in_parts_the_cpu_keeps_its_own);
+	tcase_add_test(t, the_first_record_tells_when);
+	tcase_add_test(t, records_that_tell_of_a_part_do_not);
 	tcase_add_test(t, while_records_are_missing_only_running_is_believed);
 	tcase_add_test(t, a_missing_packet_is_a_loss);
 	tcase_add_test(t, a_loss_that_no_header_told_cuts_what_is_open);
