@@ -119,9 +119,9 @@ void life_doubt(struct model *m, uint32_t life, uint64_t t)
 		const struct cpu_run *c = &m->cpus[l->cpu];
 		uint64_t until = c->told > l->since ? c->told : l->since;
 
-		/* It did run there until the last that was told of it there. */
+		/* It did run there until the last that was told of it there; then somebody else. */
 		if (until > l->since)
-			emit_state(m, life, MODEL_RUNNING, l->since, until, NONE);
+			emit_state(m, life, MODEL_RUNNING, l->since, until, life);
 		if (until > c->since)
 			cpu_set(m, l->cpu, MODEL_CPU_UNKNOWN, NONE, 0, until);
 		else
