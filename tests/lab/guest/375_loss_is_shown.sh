@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # With jis.ko: a recorder that is stopped for a second loses records; all are counted by type and shown.
 # lab-timeout: 600
-# lab-suite: bookworm
+# lab-suite: trixie
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"
 load_module

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # With jis.ko, whose rings cycle by themselves: a snapshot holds the last seconds, from both sides.
 # lab-timeout: 600
-# lab-suite: bookworm
+# lab-suite: trixie
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"
 load_module
