@@ -171,6 +171,7 @@ $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(LIB_A) $(CLASSFILE_OBJ)
 		$(shell $(PKG_CONFIG) --libs check) $(LIBS) -lm
 
 # Parts of the agent with a JVM of the test's own.
+AGENT_UNITS := retransform wrappers values methods_table
 $(BUILD)/tests/unit/test_retransform: $(BUILD)/obj/agent/retransform.o
 $(BUILD)/tests/unit/test_wrappers: $(BUILD)/obj/agent/wrappers.o
 $(BUILD)/tests/unit/test_values: $(BUILD)/obj/agent/values.o
@@ -194,7 +195,7 @@ $(BUILD)/tests/prog/impossible: $(BUILD)/obj/tests/e2e/prog/impossible.o $(LIB_A
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< -Wl,--start-group $(LIB_A) -Wl,--end-group $(LIBS) -lm
 
 # Libraries that tests load into JVMs, beside the agent.
-EXTRA_tests = $(if $(findstring tests/e2e/jvmti/,$<)$(findstring unit/test_retransform,$<)$(findstring unit/test_wrappers,$<)$(findstring unit/test_methods_table,$<)$(findstring unit/test_values,$<),$(JVMTI_INC))
+EXTRA_tests = $(if $(filter tests/e2e/jvmti/% $(AGENT_UNITS:%=tests/unit/test_%.c),$<),$(JVMTI_INC))
 $(BUILD)/tests/lib%.so: $(BUILD)/obj/tests/e2e/jvmti/%.o
 	$(say) LD $@
 	$(Q)mkdir -p $(@D)

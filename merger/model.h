@@ -149,8 +149,8 @@ struct model_state {
 	enum model_state_kind kind;
 	uint32_t cpu; /* MODEL_RUNNING: where; else MODEL_NO_CPU */
 	uint64_t begin, end;
-	/* MODEL_RUNNING: the target thread that takes the CPU at @end, @thread itself: maybe one,
-	 * it is not known who; else MODEL_NO_THREAD. */
+	/* MODEL_RUNNING: the target thread that takes the CPU at @end; @thread itself where that is
+	 * not known, but may be one; else MODEL_NO_THREAD. */
 	uint32_t successor;
 	bool preempted; /* MODEL_READY: because it was taken off the CPU, not because it was woken
 			 */
