@@ -156,6 +156,7 @@ struct why {
 	struct jthread *java;	 /* the Java thread of this kernel thread, or NULL */
 	struct jthread *mounted; /* the virtual thread on it, or NULL */
 	uint64_t entered;	 /* when call began */
+	uint64_t awake;		 /* when its last wait ended */
 	uint64_t size;		 /* of call, as in syscall_io; of a futex its address */
 	uint64_t connection;	 /* number of the one call is on, 0: none */
 	uint64_t uses; /* the one told last by MODEL_EVENT_CONNECTION, and of which virtual thread

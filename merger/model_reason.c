@@ -369,11 +369,29 @@ static bool waited_before(const struct waiting *x, bool gc)
 	return gc ? !mostly_in(x, p->gc_begin, p->gc_end) : safepoint;
 }
 
+/*
+ * Whom the end of a stop wakes may wait again, for a lock that the VM's operating thread, off its
+ * CPU meanwhile, still holds: it has not waited for another operation since.
+ */
+static bool stop_lasts(const struct waiting *x)
+{
+	const struct process_run *p = &x->m->runs[x->m->threads[x->life].process];
+
+	return woken_by_vm(x) && p->safepoint_seen && p->safepoint_end <= x->begin &&
+	       waker_of(x)->awake <= p->safepoint_end;
+}
+
 /* A Java thread that the VM itself keeps waiting. */
 static enum model_reason_kind why_vm(const struct waiting *x)
 {
+	const struct process_run *p = &x->m->runs[x->m->threads[x->life].process];
 	bool gc = during_gc(x);
 
+	if (!gc && stop_lasts(x)) {
+		x->r->name = p->safepoint_name;
+		gc = p->gc_seen && p->gc_end > p->safepoint_begin;
+		return gc ? MODEL_WAIT_GC : MODEL_WAIT_SAFEPOINT;
+	}
 	if ((!gc && !woken_by_vm(x)) || waited_before(x, gc))
 		return MODEL_WAIT_VM;
 	x->r->name = safepoint_during(x->m, x->m->threads[x->life].process, x->begin, x->end);
@@ -446,7 +464,8 @@ static enum model_reason_kind why_words(const struct waiting *x)
 	case OS_SLEEPING:
 		return MODEL_WAIT_SLEEP;
 	case OS_CONDITION:
-		return would_tell(x, JWAIT_PARK) ? why_vm(x) : MODEL_WAIT_PARK;
+		/* the VM's operating thread unparks nobody */
+		return would_tell(x, JWAIT_PARK) || woken_by_vm(x) ? why_vm(x) : MODEL_WAIT_PARK;
 	default:
 		return why_vm(x);
 	}
@@ -739,6 +758,7 @@ static const struct model_reason *why_blocked(struct model *m, uint32_t life, bo
 	why_waiting(&x);
 	m->reason.pinned = x.w->mounted != NULL;
 	m->whys[life].waited = (uint8_t)m->reason.kind;
+	m->whys[life].awake = end;
 	return &m->reason;
 }
 

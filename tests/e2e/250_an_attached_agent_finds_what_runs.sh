@@ -8,7 +8,7 @@
 "$JAVA" --list-modules | grep jdk.attach >/dev/null || skip "this Java has no module jdk.attach"
 finds() { # [COMMAND...]: to run the JVM by
 	local host jvm name task tid
-	rm -rf "${TESTDIR:?}"/*
+	rm -rf "$TESTDIR"/{in,out,err,pool,pid,socket,tasks}
 	mkfifo "$TESTDIR/in"
 	# shellcheck disable=SC2016
 	"$TESTPROG/poolhost" -p 4000 -o "$TESTDIR/pool" "$TESTDIR/socket" -- \

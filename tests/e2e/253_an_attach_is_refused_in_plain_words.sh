@@ -5,7 +5,7 @@
 # In a /run of its own, as other recordings of this machine would count.
 if [ -z "${PRIVATE_RUN:-}" ]; then
 	unshare -m true || skip "no namespaces here"
-	PRIVATE_RUN=1 exec unshare -m bash -c 'mount -t tmpfs none /run && exec bash "$0"' "$0"
+	PRIVATE_RUN=1 JAVA=$REAL_JAVA exec unshare -m bash -c 'mount -t tmpfs none /run && exec bash "$0"' "$0"
 fi
 cd "$TESTDIR" || exit 1
 

@@ -126,7 +126,6 @@ record_end() {
 # resources PID: its threads, file descriptors and mappings.
 nr_tasks() { find "/proc/$1/task" -mindepth 1 -maxdepth 1 | wc -l; }
 nr_files() { find "/proc/$1/fd" -mindepth 1 -maxdepth 1 | wc -l; }
-nr_maps() { wc -l <"/proc/$1/maps"; }
 # What does not come and go by itself, counted exactly: descriptors but for internet sockets, mappings of files.
 nr_own_files() {
 	local fd n=0 inet
@@ -154,7 +153,7 @@ rounds_under_load() {
 	before=$answer
 	record_start "$trace" -p "$jvm" --no-agent
 	for ((round = 1; round <= rounds; round++)); do
-		"$JIS" attach -q -o "$trace" "$jvm" 2>attach.err || { cat attach.err rec.err; fail "round $round: jis attach ended with $?"; }
+		"$JIS" attach -q -o "$trace" "$jvm" 2>attach.err || { cat attach.err rec.err; fail "round $round: jis attach failed"; }
 		if [ $round = 1 ] || [ $round = $rounds ]; then
 			ask digest
 			with=$answer
@@ -176,26 +175,31 @@ rounds_under_load() {
 		! grep -q 'jis-pool' /proc/$jvm/maps || fail "round $round: the pool is still mapped"
 		! grep -qsx jis-control /proc/$jvm/task/*/comm || fail "round $round: the agent's thread is still there"
 		sleep 0.2 # connections of clients come and go
-		printf '%s %s %s %s %s %s\n' $round "$(nr_tasks "$jvm")" "$(nr_files "$jvm")" "$(nr_maps "$jvm")" "$(nr_own_files "$jvm")" \
+		printf '%s %s %s %s %s\n' $round "$(nr_tasks "$jvm")" "$(nr_files "$jvm")" "$(nr_own_files "$jvm")" \
 			"$(nr_file_maps "$jvm")" >>"resources$version"
+		cp "/proc/$jvm/maps" "maps$version.$round"
 	done
 	record_end
 	server_end
 	[ "$requests" -gt 500 ] || fail "only $requests requests"
 	cat "resources$version"
-	python3 - "resources$version" <<'EOS'
+	python3 - "resources$version" "maps$version" "$CHECKERS" <<'EOS' || { diff "maps$version".{8,$rounds} || :; fail "something grows"; }
 import sys
+sys.path.insert(0, sys.argv[3])
+from maps import anonymous
 rows = [list(map(int, line.split())) for line in open(sys.argv[1])]
-# What comes and goes by itself (threads of requests, connections, the collector's mappings) moves about;
-# what is left by every second round would be there 8 times between the eighth and the last.
-for column, name, slack in ((1, "threads", 5), (2, "descriptors", 5), (3, "mappings", 6)):
+rows = [r + list(anonymous(f"{sys.argv[2]}.{r[0]}")) for r in rows]
+# What comes and goes by itself (threads of requests and the stacks that glibc keeps for the next, connections) moves
+# about; what is left by every second round would be there 8 times between the eighth and the last.
+for column, name, slack in ((1, "threads", 5), (2, "descriptors", 5), (5, "anonymous mappings apart", 5),
+                            (6, "bytes of anonymous mappings", 7 << 20)):
     early = max(r[column] for r in rows[4:8])
     late = min(r[column] for r in rows[-4:])
-    assert late <= early + slack, "%s: %d at most in rounds 5 to 8, %d at least at the end" % (name, early, late)
+    assert late <= early + slack, f"{name}: {early} at most in rounds 5 to 8, {late} at least at the end"
 # The rest does not: one that is left by any round is seen.
-for column, name in ((4, "descriptors but for connections"), (5, "mappings of files")):
+for column, name in ((3, "descriptors but for connections"), (4, "mappings of files")):
     counts = {r[column] for r in rows[1:]}
-    assert len(counts) == 1, "%s: %s" % (name, [r[column] for r in rows])
+    assert len(counts) == 1, f"{name}: {[r[column] for r in rows]}"
 EOS
 	[ -z "$(find /tmp -maxdepth 1 -name ".jis-$recorder-*")" ] || fail "a directory is left in /tmp"
 	# JDKs that throw compiled code away do so once.

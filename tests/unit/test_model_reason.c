@@ -455,8 +455,15 @@ START_TEST(stops_have_the_name_of_the_vm_operation)
 	feed_wake(f, 2, 30, 102, 101, 30); /* before the VM says that it is over */
 	FEED(f, SLOT, 32, safepoint_end, .operation = NAME_SYNC, .source = JIS_SAFEPOINT_LOG);
 	comes(f, 1, 33, 101);
+	/* Again, as the VM's thread still holds the lock. */
+	leaves(f, 1, 34, 101, S, "futex", BLOCKED, CONDITION);
+	feed_wake(f, 2, 36, 102, 101, 36);
+	comes(f, 1, 36, 101);
+	leaves(f, 2, 37, 102, S, "futex", 0, 0);
 	/* Let go by the VM's thread, but in no safepoint. */
 	leaves(f, 1, 40, 101, S, "futex", BLOCKED, RUNNABLE);
+	feed_wake(f, 1, 45, 101, 102, 45);
+	comes(f, 2, 46, 102);
 	feed_wake(f, 2, 50, 102, 101, 50);
 	comes(f, 1, 50, 101);
 	/* A collection, and neither words nor call. */
@@ -473,6 +480,7 @@ START_TEST(stops_have_the_name_of_the_vm_operation)
 	feed_wake(f, 0, 99, 100, 101, 99);
 	feed_end(f);
 	ck_assert_ptr_nonnull(strstr(reasons[1], "safepoint? 'Sync' 10-30"));
+	ck_assert_ptr_nonnull(strstr(reasons[1], "safepoint? 'Sync' 34-36"));
 	ck_assert_ptr_nonnull(strstr(reasons[1], "safepoint? 40-50"));
 	ck_assert_ptr_nonnull(strstr(reasons[1], "garbage collection 'Other' 60-90"));
 	ck_assert_ptr_nonnull(strstr(reasons[1], "not known 96-99"));

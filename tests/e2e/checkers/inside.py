@@ -46,6 +46,7 @@ def tasks_of(row):
 wanted = prv_rows.read(args.base, lambda name: name.startswith(args.name))
 blocked = explained = tasks = waits = ready = 0
 rest = collections.Counter()
+longest = []
 for row in wanted.values():
     begins = [s[0] for s in row.states]
     for begin, end in tasks_of(row):
@@ -64,11 +65,15 @@ for row in wanted.values():
             # what is waited for is told when the wait begins, for all of it
             if state in UNEXPLAINED or state in NEEDS and not row.value(NEEDS[state], max(since, begin)):
                 rest[state] += time
+                longest.append((time, state, max(since, begin), row.name))
             else:
                 explained += time
 share = 100 * explained / blocked if blocked else 0
 print(f"{len(wanted)} threads, {tasks} tasks: {blocked / 1e6:.3f} ms off the CPU, {share:.3f} % explained; not: {dict(rest)}; "
       f"{ready / 1e6:.3f} ms waiting for a CPU")
+if share < args.least:
+    for time, state, at, name in sorted(longest, reverse=True)[:10]:
+        print(f"not explained: {time / 1e6:.3f} ms in state {state} from {at / 1e9:.9f} s on, {name}")
 whole = json.load(open(args.report))["inside_tasks"]
 # but for ns that are rounded away, twice a wait
 fits = blocked <= whole["blocked"] + waits * 2 and explained <= whole["explained"] + waits * 2

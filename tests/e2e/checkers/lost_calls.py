@@ -6,10 +6,11 @@ Usage: lost_calls.py WHOLE DAMAGED STREAM JIS. Of the thread that writes to STRE
 still there must be told as before, with the mark "gap" if records in between are not; one without its exit as repaired,
 no longer than it may have been; one without its entry as entry-not-seen, from the gap on; one without both not at all.
 The one's entry and a later one's exit may be taken for a call, if that has the mark "gap". Nothing else may be told, and
-of other threads nothing may have changed.
+of other threads nothing may have changed. The figures count what is told, and as parts those of which a part is not known.
 """
 import bisect
 import collections
+import csv
 import re
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import sys
 CALL = re.compile(r'^(\S+) (\S+) (".*" \[\d+\]) #\d+ in #\d+ depth (\d+) (.+?) \{ wall = (\d+), .*?\}(.*)$')
 RECORD = re.compile(r'^(\d+)\.(\d{9}) \S+ (method_\w+|\S+) ')
 MARKS = {"entry-not-seen", "goes-on", "cut", "repaired", "gap", "unwound", "doubtful", "started"}
+WHOLE = {"unwound", "doubtful", "started"}  # of the marks those of calls whose time is known
 
 whole, damaged, stream, jis = sys.argv[1:]
 bad = []
@@ -122,6 +124,13 @@ for call, gap in entry_gone:
     take("entry gone", call, lambda c: c[1] == call[1] and gap[0] <= c[0] <= call[0] and "entry-not-seen" in c[3])
 print(dict(kinds))
 assert kinds["both there"] > 1000 and kinds["both gone"] > 100, kinds
+told = [marks for calls_of in after.values() for *_, marks in calls_of]
+rows = list(csv.DictReader(subprocess.run([jis, "stats", "-q", "--csv", damaged], stdout=subprocess.PIPE, text=True,
+                                          stderr=subprocess.DEVNULL, check=True).stdout.splitlines()))
+figures = [sum(int(r[what]) for r in rows) for what in ("calls", "parts")]
+counted = [len(told), sum(bool(marks - WHOLE) for marks in told)]
+if figures != counted:
+    bad.append(("calls and parts by the figures and as told", figures, counted))
 left_over = +now
 if left_over:
     bad.append(("told, and was not", list(left_over)[:5]))

@@ -106,12 +106,17 @@ load_module()
 	[ -c /dev/jis ] || fail "jis.ko is loaded, but there is no /dev/jis"
 }
 
-# e2e NAME [VARIABLE=VALUE...]: runs tests/e2e/NAME.sh here; its status is this test's.
+# e2e NAME [VARIABLE=VALUE...]: runs tests/e2e/NAME.sh here; its status is this test's. What a failed one recorded comes out.
 e2e()
 {
-	local name=$1
+	local name=$1 status=0 trace
 
 	shift
 	env BUILD="$JIS_BUILD" TESTDIR="$LAB_TMP" JAVA="$(command -v "${JAVA_HOME:+$JAVA_HOME/bin/}java")" "$@" \
-		bash /lab/job/tree/tests/e2e/"$name.sh"
+		bash /lab/job/tree/tests/e2e/"$name.sh" || status=$?
+	[ $status = 0 ] || [ $status = 77 ] || for trace in "$LAB_TMP"/*/manifest.json; do
+		trace=${trace%/*}
+		[ ! -d "$trace" ] || [ "$(du -sm "$trace" | cut -f1)" -gt 100 ] || cp -r "$trace" "$LAB_OUT/$name-${trace##*/}"
+	done
+	return $status
 }
