@@ -8,7 +8,9 @@
  * An arena of glibc's malloc that is not the first begins in a heap that lies at a multiple of
  * HEAP_MAX_SIZE, whose first word points to it; its own first word is its lock (malloc/arena.c).
  *
- * The data of JIS's agent are where its program headers say, which are in its first page.
+ * The first arena and the C library's other locks are in its data, HotSpot's that have no name (of
+ * ThreadCritical, to 24) in its own. Those, and the data of JIS's agent, are where the library's
+ * program headers say, which are in its first page.
  */
 #include "futex_name.h"
 
@@ -28,9 +30,8 @@
 /* Names are constants of HotSpot's, or copies of such; the shortest is "tty_lock". */
 #define NAME_MIN 5
 #define HEAP_MAX (64u << 20) /* on machines of 64 bits */
-#define AGENT_LIBRARY "/libjisagent.so"
-#define AGENT_SEGMENTS_MAX 32
-#define AGENT_LOOK_NS 1000000000ull
+#define SEGMENTS_MAX 32
+#define LOOK_NS 1000000000ull
 
 struct vm_mutex {
 	uint64_t owner;
@@ -134,67 +135,108 @@ static bool is_arena(pid_t tid, uint64_t address)
 	       memory_read(tid, heap, &arena, sizeof(arena)) == sizeof(arena) && arena == address;
 }
 
-/* Where the agent's file begins in memory; 0: it is not there. */
-static uint64_t agent_begin(pid_t tid)
+/* Libraries whose locks are known by where they are, by the first letters of the file's name: an
+ * attached agent's has a version in it. */
+static const struct {
+	const char *file;
+	enum jis_futex_of of;
+	const char *name; /* NULL: the file's */
+} known[] = {
+	{"libjisagent", JIS_FUTEX_AGENT, "JIS agent"}, {"libjvm.so", JIS_FUTEX_VM, NULL},
+	{"libc.so", JIS_FUTEX_MEMORY, NULL},	       {"libc.musl-", JIS_FUTEX_MEMORY, NULL},
+	{"libpthread.so", JIS_FUTEX_MEMORY, NULL},     {"ld-linux", JIS_FUTEX_MEMORY, NULL},
+	{"ld-musl-", JIS_FUTEX_MEMORY, NULL},
+};
+
+/* @l: where the file @name begins in memory. What can be written of it is one segment. */
+static bool library_read(pid_t tid, uint64_t begin, struct futex_library *l)
 {
-	unsigned long long from, offset, begin = 0;
-	char path[64], *line = NULL, *name;
+	ElfW(Phdr) segments[SEGMENTS_MAX];
+	ElfW(Ehdr) header;
+	size_t bytes;
+
+	if (memory_read(tid, begin, &header, sizeof(header)) != sizeof(header) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    header.e_phentsize != sizeof(segments[0]) || header.e_phnum > SEGMENTS_MAX)
+		return false;
+	bytes = header.e_phnum * sizeof(segments[0]);
+	if (memory_read(tid, begin + header.e_phoff, segments, bytes) != (ssize_t)bytes)
+		return false;
+	for (size_t i = 0; i < header.e_phnum; i++) {
+		if (segments[i].p_type != PT_LOAD || !(segments[i].p_flags & PF_W))
+			continue;
+		l->from = begin + segments[i].p_vaddr;
+		l->to = l->from + segments[i].p_memsz;
+	}
+	return l->from < l->to;
+}
+
+/* Of a line of /proc/PID/maps: a library that is known, of which this is the begin? */
+static void library_line(pid_t tid, char *line, struct futex_libraries *libraries)
+{
+	struct futex_library *l = &libraries->all[libraries->nr];
+	unsigned long long from, offset;
+	char *name = strrchr(line, '/');
+	size_t i, length;
+
+	if (!name || sscanf(line, "%llx-%*x %*s %llx", &from, &offset) != 2 || offset)
+		return;
+	length = strcspn(++name, " \n"); /* or " (deleted)" is behind it */
+	name[length] = 0;
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strncmp(name, known[i].file, strlen(known[i].file)))
+			break;
+	if (i == sizeof(known) / sizeof(known[0]) || !library_read(tid, from, l))
+		return;
+	l->of = known[i].of;
+	snprintf(l->name, sizeof(l->name), "%s", known[i].name ? known[i].name : name);
+	libraries->nr++;
+}
+
+static void libraries_look(pid_t tid, struct futex_libraries *libraries)
+{
+	char path[64], *line = NULL;
 	size_t size = 0;
 	FILE *maps;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)tid);
 	maps = fopen(path, "re");
 	if (!maps)
-		return 0;
-	while (!begin && getline(&line, &size, maps) > 0) {
-		name = strrchr(line, '/'); /* its end, or " (deleted)", is behind it */
-		if (name && !strncmp(name, AGENT_LIBRARY, strlen(AGENT_LIBRARY)) &&
-		    isspace((unsigned char)name[strlen(AGENT_LIBRARY)]) &&
-		    sscanf(line, "%llx-%*x %*s %llx", &from, &offset) == 2 && !offset)
-			begin = from;
-	}
+		return;
+	memset(libraries->all, 0, sizeof(libraries->all));
+	libraries->nr = 0;
+	while (libraries->nr < FUTEX_LIBRARIES_MAX && getline(&line, &size, maps) > 0)
+		library_line(tid, line, libraries);
 	free(line);
 	fclose(maps);
-	return begin;
 }
 
-/* What can be written of it is one segment. */
-static void agent_look(pid_t tid, struct futex_agent *agent)
+static const struct futex_library *library_at(const struct futex_libraries *libraries,
+					      uint64_t address)
 {
-	ElfW(Phdr) segments[AGENT_SEGMENTS_MAX];
-	uint64_t begin = agent_begin(tid);
-	ElfW(Ehdr) header;
-	size_t i, bytes;
-
-	if (!begin || memory_read(tid, begin, &header, sizeof(header)) != sizeof(header) ||
-	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    header.e_phentsize != sizeof(segments[0]) || header.e_phnum > AGENT_SEGMENTS_MAX)
-		return;
-	bytes = header.e_phnum * sizeof(segments[0]);
-	if (memory_read(tid, begin + header.e_phoff, segments, bytes) != (ssize_t)bytes)
-		return;
-	for (i = 0; i < header.e_phnum; i++) {
-		if (segments[i].p_type != PT_LOAD || !(segments[i].p_flags & PF_W))
-			continue;
-		agent->from = begin + segments[i].p_vaddr;
-		agent->to = agent->from + segments[i].p_memsz;
-	}
+	for (uint32_t i = 0; i < libraries->nr; i++)
+		if (address >= libraries->all[i].from && address < libraries->all[i].to)
+			return &libraries->all[i];
+	return NULL;
 }
 
-static bool is_agent(pid_t tid, struct futex_agent *agent, uint64_t address)
+static const struct futex_library *library_of(pid_t tid, struct futex_libraries *libraries,
+					      uint64_t address)
 {
-	uint64_t now = agent->to ? 0 : clock_ns(CLOCK_MONOTONIC);
+	const struct futex_library *l = library_at(libraries, address);
+	uint64_t now = l ? 0 : clock_ns(CLOCK_MONOTONIC);
 
-	if (!agent->to && (!agent->looked_ns || now - agent->looked_ns >= AGENT_LOOK_NS)) {
-		agent->looked_ns = now;
-		agent_look(tid, agent);
-	}
-	return address >= agent->from && address < agent->to;
+	if (l || (libraries->looked_ns && now - libraries->looked_ns < LOOK_NS))
+		return l;
+	libraries->looked_ns = now;
+	libraries_look(tid, libraries);
+	return library_at(libraries, address);
 }
 
-int futex_name_read(pid_t tid, struct futex_agent *agent, uint64_t address,
+int futex_name_read(pid_t tid, struct futex_libraries *libraries, uint64_t address,
 		    char name[FUTEX_NAME_MAX])
 {
+	const struct futex_library *library;
 	int n = vm_lock_read(tid, address, name);
 
 	if (n)
@@ -203,9 +245,9 @@ int futex_name_read(pid_t tid, struct futex_agent *agent, uint64_t address,
 		snprintf(name, FUTEX_NAME_MAX, "malloc arena");
 		return JIS_FUTEX_MEMORY;
 	}
-	if (is_agent(tid, agent, address)) {
-		snprintf(name, FUTEX_NAME_MAX, "JIS agent");
-		return JIS_FUTEX_AGENT;
-	}
-	return 0;
+	library = library_of(tid, libraries, address);
+	if (!library)
+		return 0;
+	memcpy(name, library->name, FUTEX_NAME_MAX);
+	return library->of;
 }

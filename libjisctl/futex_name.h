@@ -13,20 +13,28 @@
 
 #define FUTEX_NAME_MAX 64u /* with the 0 behind it */
 
-/* Where a process has the data of JIS's agent; {0} at first. */
-struct futex_agent {
-	uint64_t from, to;
+#define FUTEX_LIBRARIES_MAX 6u
+
+/* Where a process has the data of JIS's agent and of the C library; {0} at first. */
+struct futex_libraries {
+	struct futex_library {
+		uint64_t from, to;
+		char name[FUTEX_NAME_MAX];
+		enum jis_futex_of of;
+	} all[FUTEX_LIBRARIES_MAX];
+	uint32_t nr;
 	uint64_t looked_ns; /* CLOCK_MONOTONIC; 0: never */
 };
 
 /**
  * futex_name_read - whose lock is waited for on the futex at @address?
- * @tid: a thread of the process. @agent: of the process; looked for where it is not known. Nothing
- * that is read is trusted: what does not look like a lock of HotSpot's is none.
+ * @tid: a thread of the process. @libraries: of the process; looked for again, at most once a second,
+ * for what is in none of them. Nothing that is read is trusted: what does not look like a lock of
+ * HotSpot's is none.
  * Returns enum jis_futex_of with @name, 0: that of a lock of which nothing is known, or -errno: the
  * memory cannot be read.
  */
-int futex_name_read(pid_t tid, struct futex_agent *agent, uint64_t address,
+int futex_name_read(pid_t tid, struct futex_libraries *libraries, uint64_t address,
 		    char name[FUTEX_NAME_MAX]);
 
 #endif /* JISCTL_FUTEX_NAME_H */

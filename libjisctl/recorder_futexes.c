@@ -31,7 +31,7 @@ struct named {
 struct process_futexes {
 	struct named *futexes;
 	uint32_t nr, room, told;
-	struct futex_agent agent;
+	struct futex_libraries libraries;
 	struct own_stream stream;
 	bool noted; /* that not all have names */
 };
@@ -200,7 +200,7 @@ static void on_record(void *ctx, uint32_t id, uint64_t time, const uint8_t *payl
 	l = p ? futexes_get(p) : NULL;
 	if (!l)
 		return;
-	from = futex_name_read((pid_t)ev->tid, &l->agent, ev->address, new.name);
+	from = futex_name_read((pid_t)ev->tid, &l->libraries, ev->address, new.name);
 	if (from == -EPERM)
 		nameless_note(p, "its memory may not be read, which takes CAP_SYS_PTRACE");
 	if (from <= 0)

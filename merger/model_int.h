@@ -476,6 +476,9 @@ const struct model_reason *reason_of(struct model *m, uint32_t life, enum model_
 /* One of which nothing but its kind is known. */
 const struct model_reason *reason_plain(enum model_reason_kind kind);
 void reasons_init(struct model *m);
+
+/* model_errors.c ----------------------------------------------------------------------------- */
+
 /* Counts an error, or a conflict, that the record under way has shown, of @who. */
 void model_error_count(struct model *m, enum model_error error, struct model_who who);
 void model_conflict_count(struct model *m, enum model_conflict conflict, struct model_who who);

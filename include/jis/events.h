@@ -618,7 +618,7 @@ enum jis_rmi_result {
 enum jis_futex_of {
 	JIS_FUTEX_VM = 1,     /* HotSpot's own */
 	JIS_FUTEX_AGENT = 2,  /* JIS's own agent's */
-	JIS_FUTEX_MEMORY = 3, /* of an arena of the C library's malloc */
+	JIS_FUTEX_MEMORY = 3, /* the C library's: of an arena of malloc, or in its data */
 };
 
 #define JIS_VALUE_RECEIVER (-1)

@@ -7,6 +7,7 @@
 #include <check.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -30,7 +31,7 @@ struct lock {
 static struct lock lock;
 static bool done;
 static pid_t waiter;
-static struct futex_agent agent;
+static struct futex_libraries libraries;
 static char name[FUTEX_NAME_MAX];
 
 static void setup(void)
@@ -45,12 +46,12 @@ static void setup(void)
 
 static void teardown(void)
 {
-	memset(&agent, 0, sizeof(agent));
+	memset(&libraries, 0, sizeof(libraries));
 }
 
 static int of(const void *address)
 {
-	return futex_name_read(getpid(), &agent, (uint64_t)(uintptr_t)address, name);
+	return futex_name_read(getpid(), &libraries, (uint64_t)(uintptr_t)address, name);
 }
 
 static void *takes(void *unused)
@@ -102,33 +103,46 @@ static bool proc_tells(void)
 	return access("/proc/self/syscall", R_OK) == 0;
 }
 
+struct range {
+	const char *library;
+	uint64_t from, to;
+};
+
 static int on_library(struct dl_phdr_info *info, size_t size, void *data)
 {
-	uint64_t *range = data;
+	struct range *range = data;
 
 	(void)size;
-	if (!strstr(info->dlpi_name, "libjisagent.so"))
+	if (!strstr(info->dlpi_name, range->library))
 		return 0;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 
 		if (p->p_type != PT_LOAD || !(p->p_flags & PF_W))
 			continue;
-		range[0] = info->dlpi_addr + p->p_vaddr;
-		range[1] = range[0] + p->p_memsz;
+		range->from = info->dlpi_addr + p->p_vaddr;
+		range->to = range->from + p->p_memsz;
 	}
 	return 1;
 }
 
 /* As the dynamic linker has it. */
-static void agent_data(uint64_t *from, uint64_t *to)
+static struct range data_of(const char *library)
 {
-	uint64_t range[2] = {0, 0};
+	struct range range = {.library = library};
 
-	ck_assert_int_eq(dl_iterate_phdr(on_library, range), 1);
-	ck_assert_uint_lt(range[0], range[1]);
-	*from = range[0];
-	*to = range[1];
+	ck_assert_int_eq(dl_iterate_phdr(on_library, &range), 1);
+	ck_assert_uint_lt(range.from, range.to);
+	return range;
+}
+
+static void is_in(const struct range *data, enum jis_futex_of want, const char *as)
+{
+	ck_assert_int_eq(of((void *)(uintptr_t)data->from), want);
+	ck_assert_str_eq(name, as);
+	ck_assert_int_eq(of((void *)(uintptr_t)(data->to - 4)), want);
+	ck_assert_int_eq(of((void *)(uintptr_t)data->to), 0);
+	ck_assert_int_eq(of((void *)(uintptr_t)(data->from - 4)), 0);
 }
 
 START_TEST(who_waits_for_the_mutex)
@@ -268,30 +282,79 @@ START_TEST(arenas_of_malloc)
 }
 END_TEST
 
-/* The agent's data, with what is in no file, and no byte behind them. */
-START_TEST(data_of_the_agent)
+/* The agent of this build. */
+static void agent_path(char path[PATH_MAX])
 {
-	char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	uint64_t from, to;
-	void *library;
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 32);
 
 	ck_assert_int_gt(n, 0);
 	path[n] = 0;
 	for (int i = 0; i < 3; i++) /* BUILD/tests/unit/... */
 		*strrchr(path, '/') = 0;
 	strcat(path, "/libjisagent.so");
-	ck_assert_int_eq(of(&agent), 0);
-	agent.looked_ns = 0; /* or it would not look again this second */
-	library = dlopen(path, RTLD_NOW);
+}
+
+static void *load(const char *path)
+{
+	void *library = dlopen(path, RTLD_NOW);
+
 	ck_assert_msg(library != NULL, "%s", dlerror());
-	agent_data(&from, &to);
-	ck_assert_int_eq(of((void *)(uintptr_t)from), JIS_FUTEX_AGENT);
-	ck_assert_str_eq(name, "JIS agent");
-	ck_assert_int_eq(of((void *)(uintptr_t)(to - 4)), JIS_FUTEX_AGENT);
-	ck_assert_int_eq(of((void *)(uintptr_t)to), 0);
-	ck_assert_int_eq(of((void *)(uintptr_t)(from - 4)), 0);
+	return library;
+}
+
+/* The agent's data, with what is in no file, and no byte behind them. */
+START_TEST(data_of_the_agent)
+{
+	char path[PATH_MAX];
+	struct range data;
+	void *library;
+
+	agent_path(path);
+	ck_assert_int_eq(of(&libraries), 0);
+	libraries.looked_ns = 0; /* or it would not look again this second */
+	library = load(path);
+	data = data_of("libjisagent.so");
+	is_in(&data, JIS_FUTEX_AGENT, "JIS agent");
 	dlclose(library);
+}
+END_TEST
+
+/* An attached one is a copy with the version in its name, and is there no longer. */
+START_TEST(data_of_an_attached_agent)
+{
+	char path[PATH_MAX], copy[PATH_MAX];
+	struct range data;
+	void *library;
+	int fd;
+
+	agent_path(path); /* beside it: another name of it is enough */
+	snprintf(copy, sizeof(copy), "%.*s/libjisagent-0.0.0-XXXXXX.so",
+		 (int)(strrchr(path, '/') - path), path);
+	fd = mkstemps(copy, 3);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	ck_assert_int_eq(unlink(copy), 0);
+	ck_assert_int_eq(link(path, copy), 0);
+	library = load(copy);
+	ck_assert_int_eq(unlink(copy), 0);
+	data = data_of("libjisagent-0.0.0");
+	is_in(&data, JIS_FUTEX_AGENT, "JIS agent");
+	dlclose(library);
+}
+END_TEST
+
+/* The first arena of malloc, and all its other locks: those of its streams, for one. */
+START_TEST(data_of_the_c_library)
+{
+	struct range data = data_of("/libc.so.6");
+
+	is_in(&data, JIS_FUTEX_MEMORY, "libc.so.6");
+	ck_assert_int_eq(of(stdout), JIS_FUTEX_MEMORY);
+	ck_assert_str_eq(name, "libc.so.6");
+	data = data_of("/ld-linux");
+	ck_assert_int_eq(of((void *)(uintptr_t)data.from), JIS_FUTEX_MEMORY);
+	ck_assert_ptr_eq(strstr(name, "ld-linux"), name);
+	ck_assert_int_eq(of(&libraries), 0);
 }
 END_TEST
 
@@ -304,7 +367,7 @@ START_TEST(a_process_that_is_gone)
 	ck_assert_int_gt(child, 0);
 	while (waitpid(child, NULL, 0) < 0)
 		ck_assert_int_eq(errno, EINTR);
-	ck_assert_int_eq(futex_name_read(child, &agent, (uint64_t)(uintptr_t)&lock.mutex, name),
+	ck_assert_int_eq(futex_name_read(child, &libraries, (uint64_t)(uintptr_t)&lock.mutex, name),
 			 -ESRCH);
 }
 END_TEST
@@ -324,6 +387,8 @@ int main(void)
 	tcase_add_test(t, what_is_no_lock_is_none);
 	tcase_add_test(t, arenas_of_malloc);
 	tcase_add_test(t, data_of_the_agent);
+	tcase_add_test(t, data_of_an_attached_agent);
+	tcase_add_test(t, data_of_the_c_library);
 	tcase_add_test(t, a_process_that_is_gone);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);

@@ -462,7 +462,7 @@ START_TEST(stops_have_the_name_of_the_vm_operation)
 	leaves(f, 2, 37, 102, S, "futex", 0, 0);
 	/* Let go by the VM's thread, but in no safepoint. */
 	leaves(f, 1, 40, 101, S, "futex", BLOCKED, RUNNABLE);
-	feed_wake(f, 1, 45, 101, 102, 45);
+	feed_wake(f, 0, 45, 100, 102, 45);
 	comes(f, 2, 46, 102);
 	feed_wake(f, 2, 50, 102, 101, 50);
 	comes(f, 1, 50, 101);
