@@ -28,11 +28,10 @@ struct futex_libraries {
 
 /**
  * futex_name_read - whose lock is waited for on the futex at @address?
- * @tid: a thread of the process. @libraries: of the process; looked for again, at most once a second,
- * for what is in none of them. Nothing that is read is trusted: what does not look like a lock of
- * HotSpot's is none.
- * Returns enum jis_futex_of with @name, 0: that of a lock of which nothing is known, or -errno: the
- * memory cannot be read.
+ * @tid: a thread of the process. @libraries: of the process; looked for again, at most once a
+ * second, for what is in none of them. Nothing that is read is trusted: what does not look like a
+ * lock of HotSpot's is none. Returns enum jis_futex_of with @name, 0: that of a lock of which
+ * nothing is known, or -errno: the memory cannot be read.
  */
 int futex_name_read(pid_t tid, struct futex_libraries *libraries, uint64_t address,
 		    char name[FUTEX_NAME_MAX]);
