@@ -126,6 +126,8 @@ void life_resolve(struct model *m, uint32_t life, uint32_t cpu, uint64_t t);
 void life_seen(struct model *m, uint32_t life, uint32_t cpu, uint64_t t);
 /* What @life runs is another thing from @t on. */
 void life_pass(struct model *m, uint32_t life, uint64_t t);
+/* What @life is in, while nothing is known of its state, is another thing from @t on. */
+void life_pass_unknown(struct model *m, uint32_t life, uint64_t t);
 void lives_unknown(struct model *m, uint32_t host, uint32_t cpu, uint64_t t);
 void lives_finish(struct model *m);
 

@@ -67,6 +67,14 @@ static struct jwait *wait_new(struct model *m)
 	return w;
 }
 
+/* What the Java thread of this number is on, as far as it has been told of; or NONE. */
+static uint32_t life_of_number(const struct model *m, uint32_t process, uint64_t java_tid)
+{
+	const struct nest *n = java_tid ? nest_find(m, process, java_tid, 0) : NULL;
+
+	return n && n->java ? n->java->on : NONE;
+}
+
 static void wait_fill(const struct model *m, const struct jwait *w, const struct jthread *j,
 		      struct model_reason *r)
 {
@@ -81,7 +89,8 @@ static void wait_fill(const struct model *m, const struct jwait *w, const struct
 	}
 	r->class_name = w->class_name;
 	r->hash = w->hash;
-	r->owner = w->owner;
+	/* A thread that was being made when the wait began may have been told of since. */
+	r->owner = w->owner != NONE ? w->owner : life_of_number(m, j->process, w->owner_java_tid);
 	r->owner_java_tid = w->owner_java_tid;
 	r->owner_vthread = w->owner_java_tid ? vthread_row(m, j->process, w->owner_java_tid) : NONE;
 	r->timeout = w->timeout;
@@ -507,12 +516,8 @@ static void wait_begins(struct model *m, struct jthread *j, uint32_t life,
 	}
 	w->owner_java_tid = r->owner_java_tid;
 	w->owner = r->owner_tid ? thread_inside(m, j->process, r->owner_tid, t) : NONE;
-	if (w->owner == NONE && r->owner_java_tid) {
-		const struct nest *n = nest_find(m, j->process, r->owner_java_tid, 0);
-
-		if (n && n->java)
-			w->owner = n->java->on;
-	}
+	if (w->owner == NONE)
+		w->owner = life_of_number(m, j->process, r->owner_java_tid);
 	j->waits = w;
 }
 

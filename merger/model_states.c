@@ -249,6 +249,17 @@ void life_pass(struct model *m, uint32_t life, uint64_t t)
 	l->since = t;
 }
 
+void life_pass_unknown(struct model *m, uint32_t life, uint64_t t)
+{
+	struct life *l = &m->lives[life];
+
+	/* What may be told from the past on cannot be told until now. */
+	if (l->kind != MODEL_UNKNOWN || life_is(l, LIFE_RUNNABLE) || t <= l->since)
+		return;
+	emit_state(m, life, MODEL_UNKNOWN, l->since, t, NONE);
+	l->since = t;
+}
+
 /*
  * From @t on nothing is known of any thread of @host that lives, save those that run on other CPUs
  * than @cpu (MODEL_NO_CPU: on none): to leave its CPU a thread must be switched out there.

@@ -469,6 +469,8 @@ static void begun(struct model *m, struct tasks *s, const struct jis_ev_task_beg
 		depth++;
 	if (depth >= MAX_OPEN)
 		tasks_drop(j);
+	if (life != NONE)
+		life_pass_unknown(m, life, t);
 	*open = (struct jtask){j->tasks, task};
 	j->tasks = open;
 	task_emit(m, &task);
@@ -487,6 +489,8 @@ static void ended(struct model *m, const struct jis_ev_task_end *ev, struct jthr
 			model_error_count(m, MODEL_ERROR_TASK_END, who_writes(j));
 		return;
 	}
+	if (life != NONE)
+		life_pass_unknown(m, life, t);
 	/* Those inside of it that never ended are none. */
 	while (j->tasks != open) {
 		struct jtask *inner = j->tasks;

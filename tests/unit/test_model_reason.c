@@ -562,6 +562,31 @@ START_TEST(a_join_is_what_it_holds_and_a_wait_ends_by_entering)
 }
 END_TEST
 
+/* What joins it may be there before it: it is named from then on. */
+START_TEST(who_is_joined_may_begin_later)
+{
+	struct feed *f = why_new();
+
+	why_start(f);
+	writes(f, 3, 101);
+	FEED(f, SLOT, 3, join_begin, .java_tid = 2, .target_java_tid = 3, .timeout = -1);
+	leaves(f, 1, 10, 101, S, "futex", BLOCKED, OBJECT);
+	feed_wake(f, 0, 20, 100, 101, 20);
+	comes(f, 1, 20, 101);
+	java_starts(f, 25, 3, 103, 0);
+	leaves(f, 1, 30, 101, S, "futex", BLOCKED, OBJECT);
+	feed_wake(f, 0, 40, 100, 101, 40);
+	comes(f, 1, 40, 101);
+	FEED(f, SLOT, 41, join_end, .java_tid = 2);
+	feed_end(f);
+	ck_assert_ptr_nonnull(strstr(reasons[1], "join #3 10-20"));
+	ck_assert_ptr_nonnull(strstr(reasons[1], "join of T103 #3 30-40"));
+	ck_assert_str_eq(java_waits, "T101 join of T103 #3 3-41 (20)");
+	no_conflicts(f);
+	feed_free(f);
+}
+END_TEST
+
 START_TEST(what_was_said_before_a_loss_is_not_believed)
 {
 	struct feed *f = why_new();
@@ -749,6 +774,7 @@ int main(void)
 	tcase_add_test(t, stops_have_the_name_of_the_vm_operation);
 	tcase_add_test(t, names_that_are_defined_later_are_known_from_the_reading_before);
 	tcase_add_test(t, a_join_is_what_it_holds_and_a_wait_ends_by_entering);
+	tcase_add_test(t, who_is_joined_may_begin_later);
 	tcase_add_test(t, what_was_said_before_a_loss_is_not_believed);
 	tcase_add_test(t, a_pause_makes_all_begins_unseen);
 	tcase_add_test(t, a_record_of_a_blocked_thread_is_a_conflict);

@@ -343,6 +343,29 @@ START_TEST(what_nothing_is_known_of_is_not_explained)
 }
 END_TEST
 
+/* Nothing is known of the thread when its task ends: what comes after that is not inside of it. */
+START_TEST(unknown_time_is_inside_of_a_task_to_its_end)
+{
+	struct report_run *r = report_new();
+	const struct report *rep = report_get(r);
+	struct feed *f = begin(report_sink(r));
+
+	runs(f, 3000, 7, 1);
+	FEED(f, 1, 3150, lost_records, .type = 1, .count = 2, .first = 3100, .last = 3130);
+	writes(f, 3160, 101);
+	ends(f, 3200, 7);
+	writes(f, 3300, 101);
+	runs(f, 3300, 8, 1);
+	comes(f, 1, 3350, 101);
+	ends(f, 3400, 8);
+	feed_end(f);
+	ck_assert_uint_eq(rep->inside_tasks->rest[MODEL_REASON_NONE], 150);
+	ck_assert_uint_eq(rep->inside_tasks->blocked, 150);
+	feed_free(f);
+	report_free(r);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("model_tasks");
@@ -360,6 +383,7 @@ int main(void)
 	tcase_add_test(t, a_pool_as_blocker_is_idle);
 	tcase_add_test(t, the_report_has_each_pool);
 	tcase_add_test(t, what_nothing_is_known_of_is_not_explained);
+	tcase_add_test(t, unknown_time_is_inside_of_a_task_to_its_end);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
 	failed = srunner_ntests_failed(r);

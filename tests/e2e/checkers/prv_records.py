@@ -61,6 +61,8 @@ class Names:
         return self.strings[pid, number] if number else 0
 
     def method(self, pid, number):
+        if not number:  # one the JVM did not tell of any more
+            return 0
         f = self.methods[pid, number]
         return f["class_name"] + "." + self.strings[pid, f["name"]]
 
