@@ -9,8 +9,9 @@
  * HEAP_MAX_SIZE, whose first word points to it; its own first word is its lock (malloc/arena.c).
  *
  * The first arena and the C library's other locks are in its data, HotSpot's that have no name (of
- * ThreadCritical, to 24) in its own. Those, and the data of JIS's agent, are where the library's
- * program headers say, which are in its first page.
+ * ThreadCritical, to 24) in its own, or in memory that its data point to (of the pool of chunks,
+ * from 25 on). Those, and the data of JIS's agent, are where the library's program headers say,
+ * which are in its first page.
  */
 #include "futex_name.h"
 
@@ -32,6 +33,7 @@
 #define HEAP_MAX (64u << 20) /* on machines of 64 bits */
 #define SEGMENTS_MAX 32
 #define LOOK_NS 1000000000ull
+#define DATA_MAX (16u << 20)
 
 struct vm_mutex {
 	uint64_t owner;
@@ -92,6 +94,34 @@ static bool name_sound(const char *name, size_t length)
 		ends_so(name, length, " alloc") || ends_so(name, length, " active"));
 }
 
+/* HotSpot keeps the last events of each kind for its error files: each such log has a lock of the
+ * log's name (src/hotspot/share/utilities/events.cpp, gc/shared/gcHeapSummary, gc/z). */
+static bool is_event_log(const char *name)
+{
+	static const char *const logs[] = {
+		"Classes loaded",
+		"Classes redefined",
+		"Classes unloaded",
+		"Compilation events",
+		"Deoptimization events",
+		"Dll operation events",
+		"Events",
+		"GC Heap History",
+		"GC Heap Usage History",
+		"Internal exceptions",
+		"Memory protections",
+		"Metaspace Usage History",
+		"Nmethod flushes",
+		"VM Operations",
+		"ZGC Phase Switch",
+	};
+
+	for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++)
+		if (!strcmp(name, logs[i]))
+			return true;
+	return false;
+}
+
 /* Is there such a lock at @address? Returns 1, 0 or -errno. */
 static int lock_read(pid_t tid, uint64_t address, char name[FUTEX_NAME_MAX])
 {
@@ -110,7 +140,12 @@ static int lock_read(pid_t tid, uint64_t address, char name[FUTEX_NAME_MAX])
 	if (n <= 0)
 		return (int)n;
 	length = strnlen(name, (size_t)n);
-	return length < (size_t)n && name_sound(name, length);
+	if (length == (size_t)n)
+		return 0;
+	if (!is_event_log(name))
+		return name_sound(name, length);
+	snprintf(name + length, FUTEX_NAME_MAX - length, " (event log)");
+	return 1;
 }
 
 static int vm_lock_read(pid_t tid, uint64_t address, char name[FUTEX_NAME_MAX])
@@ -193,6 +228,27 @@ static void library_line(pid_t tid, char *line, struct futex_libraries *librarie
 	libraries->nr++;
 }
 
+/* Of the words of HotSpot's data those that may point to memory it was given. */
+static void pointers_read(pid_t tid, struct futex_libraries *libraries,
+			  const struct futex_library *vm)
+{
+	size_t bytes = vm->to - vm->from;
+	uint64_t *words = bytes <= DATA_MAX ? malloc(bytes) : NULL;
+	ssize_t n = words ? memory_read(tid, vm->from, words, bytes) : 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; n > 0 && i < (size_t)n / sizeof(*words); i++)
+		if (words[i] >= 4096 && !(words[i] % sizeof(*words)) &&
+		    (words[i] < vm->from || words[i] >= vm->to))
+			words[kept++] = words[i];
+	futex_libraries_fini(libraries);
+	libraries->pointers = kept ? realloc(words, kept * sizeof(*words)) : NULL;
+	if (!libraries->pointers)
+		free(words);
+	else
+		libraries->nr_pointers = kept;
+}
+
 static void libraries_look(pid_t tid, struct futex_libraries *libraries)
 {
 	char path[64], *line = NULL;
@@ -209,6 +265,9 @@ static void libraries_look(pid_t tid, struct futex_libraries *libraries)
 		library_line(tid, line, libraries);
 	free(line);
 	fclose(maps);
+	for (uint32_t i = 0; i < libraries->nr; i++)
+		if (libraries->all[i].of == JIS_FUTEX_VM)
+			pointers_read(tid, libraries, &libraries->all[i]);
 }
 
 static const struct futex_library *library_at(const struct futex_libraries *libraries,
@@ -233,6 +292,32 @@ static const struct futex_library *library_of(pid_t tid, struct futex_libraries 
 	return library_at(libraries, address);
 }
 
+/* Is there a mutex without a name that HotSpot's data point to? */
+static const struct futex_library *pointed_to(pid_t tid, const struct futex_libraries *libraries,
+					      uint64_t address)
+{
+	struct vm_mutex m = {0};
+	size_t i = 0;
+
+	while (i < libraries->nr_pointers && libraries->pointers[i] != address)
+		i++;
+	if (i == libraries->nr_pointers ||
+	    memory_read(tid, address, &m.mutex, sizeof(m.mutex)) != sizeof(m.mutex) ||
+	    !mutex_sound(&m))
+		return NULL;
+	for (i = 0; i < libraries->nr; i++)
+		if (libraries->all[i].of == JIS_FUTEX_VM)
+			return &libraries->all[i];
+	return NULL;
+}
+
+void futex_libraries_fini(struct futex_libraries *libraries)
+{
+	free(libraries->pointers);
+	libraries->pointers = NULL;
+	libraries->nr_pointers = 0;
+}
+
 int futex_name_read(pid_t tid, struct futex_libraries *libraries, uint64_t address,
 		    char name[FUTEX_NAME_MAX])
 {
@@ -246,6 +331,8 @@ int futex_name_read(pid_t tid, struct futex_libraries *libraries, uint64_t addre
 		return JIS_FUTEX_MEMORY;
 	}
 	library = library_of(tid, libraries, address);
+	if (!library)
+		library = pointed_to(tid, libraries, address);
 	if (!library)
 		return 0;
 	memcpy(name, library->name, FUTEX_NAME_MAX);

@@ -15,7 +15,7 @@
 
 #define FUTEX_LIBRARIES_MAX 6u
 
-/* Where a process has the data of JIS's agent and of the C library; {0} at first. */
+/* Where a process has the data of JIS's agent, the C library and HotSpot; {0} at first. */
 struct futex_libraries {
 	struct futex_library {
 		uint64_t from, to;
@@ -24,7 +24,11 @@ struct futex_libraries {
 	} all[FUTEX_LIBRARIES_MAX];
 	uint32_t nr;
 	uint64_t looked_ns; /* CLOCK_MONOTONIC; 0: never */
+	uint64_t *pointers; /* what words of HotSpot's data hold that may be addresses */
+	size_t nr_pointers;
 };
+
+void futex_libraries_fini(struct futex_libraries *libraries);
 
 /**
  * futex_name_read - whose lock is waited for on the futex at @address?

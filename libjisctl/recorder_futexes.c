@@ -269,6 +269,7 @@ void recorder_futexes_free(struct recorder_process *p)
 	if (!p->futexes)
 		return;
 	own_stream_fini(&p->futexes->stream);
+	futex_libraries_fini(&p->futexes->libraries);
 	free(p->futexes->futexes);
 	free(p->futexes);
 	p->futexes = NULL;

@@ -46,6 +46,7 @@ static void setup(void)
 
 static void teardown(void)
 {
+	futex_libraries_fini(&libraries);
 	memset(&libraries, 0, sizeof(libraries));
 }
 
@@ -197,6 +198,9 @@ START_TEST(names_are_not_trusted)
 		{"JNI Global alloc", true},
 		{"JNI Weak active", true},
 		{"JNI Weak alloc lock", true},
+		{"Events", true},
+		{"Internal exceptions", true},
+		{"Internal exception", false},
 		{"lock", false}, /* too short */
 		{"Compile", false},
 		{"alloc", false},
@@ -208,12 +212,15 @@ START_TEST(names_are_not_trusted)
 		{"A_lock_of_64_characters_and_no_more_that_is_more_than_there_is__", false},
 	};
 
-	ck_assert_uint_eq(strlen(all[13].name), 63);
+	ck_assert_uint_eq(strlen(all[16].name), 63);
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		lock.name = all[i].name;
 		ck_assert_msg(of(&lock.mutex) == (all[i].good ? JIS_FUTEX_VM : 0), "%s",
 			      all[i].name);
 	}
+	lock.name = "Internal exceptions";
+	of(&lock.mutex);
+	ck_assert_str_eq(name, "Internal exceptions (event log)");
 }
 END_TEST
 
@@ -319,17 +326,16 @@ START_TEST(data_of_the_agent)
 }
 END_TEST
 
-/* An attached one is a copy with the version in its name, and is there no longer. */
-START_TEST(data_of_an_attached_agent)
+/* The agent's library, in a file of another name that is gone again. */
+static void *load_as(const char *name_of)
 {
 	char path[PATH_MAX], copy[PATH_MAX];
-	struct range data;
 	void *library;
 	int fd;
 
 	agent_path(path); /* beside it: another name of it is enough */
-	snprintf(copy, sizeof(copy), "%.*s/libjisagent-0.0.0-XXXXXX.so",
-		 (int)(strrchr(path, '/') - path), path);
+	snprintf(copy, sizeof(copy), "%.*s/%s-XXXXXX.so", (int)(strrchr(path, '/') - path), path,
+		 name_of);
 	fd = mkstemps(copy, 3);
 	ck_assert_int_ge(fd, 0);
 	close(fd);
@@ -337,9 +343,43 @@ START_TEST(data_of_an_attached_agent)
 	ck_assert_int_eq(link(path, copy), 0);
 	library = load(copy);
 	ck_assert_int_eq(unlink(copy), 0);
-	data = data_of("libjisagent-0.0.0");
+	return library;
+}
+
+/* An attached one is a copy with the version in its name, and is there no longer. */
+START_TEST(data_of_an_attached_agent)
+{
+	void *library = load_as("libjisagent-0.0.0");
+	struct range data = data_of("libjisagent-0.0.0");
+
 	is_in(&data, JIS_FUTEX_AGENT, "JIS agent");
 	dlclose(library);
+}
+END_TEST
+
+/* Locks without a name: in HotSpot's data, or in memory that these point to. */
+START_TEST(data_of_hotspot)
+{
+	void *library = load_as("libjvm.so");
+	struct range data = data_of("libjvm.so-");
+	pthread_mutex_t *mutex = calloc(2, sizeof(*mutex));
+	pthread_mutex_t **word = (void *)(uintptr_t)((data.to - sizeof(*word)) & ~7ull);
+	char as[FUTEX_NAME_MAX];
+
+	ck_assert_ptr_nonnull(mutex);
+	ck_assert_int_eq(of(mutex), 0);
+	*word = mutex;
+	libraries.looked_ns = 0;
+	ck_assert_int_eq(of(mutex), JIS_FUTEX_VM);
+	ck_assert_ptr_eq(strstr(name, "libjvm.so-"), name);
+	ck_assert_int_eq(of(mutex + 1), 0);
+	ck_assert_int_eq(of((char *)mutex + 4), 0);
+	mutex->__data.__kind = 0x7f7f;
+	ck_assert_int_eq(of(mutex), 0);
+	snprintf(as, sizeof(as), "%s", name);
+	is_in(&data, JIS_FUTEX_VM, as);
+	dlclose(library);
+	free(mutex);
 }
 END_TEST
 
@@ -388,6 +428,7 @@ int main(void)
 	tcase_add_test(t, arenas_of_malloc);
 	tcase_add_test(t, data_of_the_agent);
 	tcase_add_test(t, data_of_an_attached_agent);
+	tcase_add_test(t, data_of_hotspot);
 	tcase_add_test(t, data_of_the_c_library);
 	tcase_add_test(t, a_process_that_is_gone);
 	suite_add_tcase(s, t);
