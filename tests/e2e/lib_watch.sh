@@ -13,7 +13,7 @@ watch_begin() {
 	[ "$BACKEND" != kmod ] || [ "$(nproc)" -gt 1 ] || return 0
 	mkdir $watch || fail "no tracefs instance can be made"
 	echo mono_raw >$watch/trace_clock
-	echo 16384 >$watch/buffer_size_kb
+	echo 32768 >$watch/buffer_size_kb
 	for event in sched_switch sched_waking sched_migrate_task; do
 		echo 1 >"$watch/events/sched/$event/enable"
 	done
