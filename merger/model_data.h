@@ -314,6 +314,7 @@ struct names {
 /* Open spans of one Java thread (or of one kernel thread, java_tid 0), and who that is. */
 struct nest {
 	uint64_t java_tid;
+	uint64_t awaited_by;   /* Java thread that waits for it since before it was told of, or 0 */
 	uint32_t process, tid; /* tid: life, for java_tid 0 */
 	uint32_t *names;
 	uint32_t depth, room;

@@ -67,14 +67,6 @@ static struct jwait *wait_new(struct model *m)
 	return w;
 }
 
-/* What the Java thread of this number is on, as far as it has been told of; or NONE. */
-static uint32_t life_of_number(const struct model *m, uint32_t process, uint64_t java_tid)
-{
-	const struct nest *n = java_tid ? nest_find(m, process, java_tid, 0) : NULL;
-
-	return n && n->java ? n->java->on : NONE;
-}
-
 static void wait_fill(const struct model *m, const struct jwait *w, const struct jthread *j,
 		      struct model_reason *r)
 {
@@ -89,8 +81,7 @@ static void wait_fill(const struct model *m, const struct jwait *w, const struct
 	}
 	r->class_name = w->class_name;
 	r->hash = w->hash;
-	/* A thread that was being made when the wait began may have been told of since. */
-	r->owner = w->owner != NONE ? w->owner : life_of_number(m, j->process, w->owner_java_tid);
+	r->owner = w->owner;
 	r->owner_java_tid = w->owner_java_tid;
 	r->owner_vthread = w->owner_java_tid ? vthread_row(m, j->process, w->owner_java_tid) : NONE;
 	r->timeout = w->timeout;
@@ -387,6 +378,19 @@ static void jthread_binds(struct model *m, struct jthread *j, uint32_t life)
 	m->whys[life].java = j;
 }
 
+/* Who waits for the thread of @n since before it was told of waits for what is on @life. */
+static void awaited_is_on(const struct model *m, struct nest *n, uint32_t life)
+{
+	const struct nest *waits = nest_find(m, n->process, n->awaited_by, 0);
+
+	n->awaited_by = 0;
+	if (!waits || !waits->java)
+		return;
+	for (struct jwait *w = waits->java->waits; w; w = w->outer)
+		if (w->owner == NONE && w->owner_java_tid == n->java_tid)
+			w->owner = life;
+}
+
 void jthread_start(struct model *m, uint32_t process, const struct jis_ev_java_thread_start *ev,
 		   uint32_t life, uint64_t t)
 {
@@ -407,6 +411,8 @@ void jthread_start(struct model *m, uint32_t process, const struct jis_ev_java_t
 	j->started = true;
 	if (!(ev->flags & JIS_JTHREAD_VIRTUAL)) {
 		jthread_binds(m, j, life);
+		if (n->awaited_by)
+			awaited_is_on(m, n, life);
 		return;
 	}
 	jthread_is_virtual(m, j);
@@ -516,8 +522,14 @@ static void wait_begins(struct model *m, struct jthread *j, uint32_t life,
 	}
 	w->owner_java_tid = r->owner_java_tid;
 	w->owner = r->owner_tid ? thread_inside(m, j->process, r->owner_tid, t) : NONE;
-	if (w->owner == NONE)
-		w->owner = life_of_number(m, j->process, r->owner_java_tid);
+	if (w->owner == NONE && r->owner_java_tid) {
+		struct nest *n = nest_get(m, j->process, r->owner_java_tid, 0);
+
+		if (n && n->java)
+			w->owner = n->java->on;
+		else if (n)
+			n->awaited_by = j->java_tid;
+	}
 	j->waits = w;
 }
 

@@ -562,7 +562,7 @@ START_TEST(a_join_is_what_it_holds_and_a_wait_ends_by_entering)
 }
 END_TEST
 
-/* What joins it may be there before it: it is named from then on. */
+/* Who joins may be told of before whom it joins, who ends before the wait does. */
 START_TEST(who_is_joined_may_begin_later)
 {
 	struct feed *f = why_new();
@@ -575,6 +575,7 @@ START_TEST(who_is_joined_may_begin_later)
 	comes(f, 1, 20, 101);
 	java_starts(f, 25, 3, 103, 0);
 	leaves(f, 1, 30, 101, S, "futex", BLOCKED, OBJECT);
+	java_ends(f, 35, 3, 103);
 	feed_wake(f, 0, 40, 100, 101, 40);
 	comes(f, 1, 40, 101);
 	FEED(f, SLOT, 41, join_end, .java_tid = 2);
