@@ -28,6 +28,7 @@ struct futex_libraries {
 	size_t nr_pointers;
 };
 
+/* Gives back what was read of the process; @libraries itself is the caller's. */
 void futex_libraries_fini(struct futex_libraries *libraries);
 
 /**

@@ -527,7 +527,7 @@ static void wait_begins(struct model *m, struct jthread *j, uint32_t life,
 
 		if (n && n->java)
 			w->owner = n->java->on;
-		else if (n)
+		if (n && w->owner == NONE)
 			n->awaited_by = j->java_tid;
 	}
 	j->waits = w;

@@ -467,10 +467,10 @@ static void begun(struct model *m, struct tasks *s, const struct jis_ev_task_beg
 	task.begin = t;
 	for (const struct jtask *o = j->tasks; o; o = o->outer)
 		depth++;
-	if (depth >= MAX_OPEN)
-		tasks_drop(j);
 	if (life != NONE)
 		life_pass_unknown(m, life, t);
+	if (depth >= MAX_OPEN)
+		tasks_drop(j);
 	*open = (struct jtask){j->tasks, task};
 	j->tasks = open;
 	task_emit(m, &task);
