@@ -229,7 +229,7 @@ uint32_t string_name(const struct model *m, uint32_t process, uint32_t id);
  */
 void string_ahead(struct model *m, uint32_t process, const struct jis_ev_string_def *ev);
 
-/* model_jthreads.c: Java threads and their waits --------------------------------------------- */
+/* model_jthreads.c: Java threads ------------------------------------------------------------- */
 
 /* Records of class USER from monitor_contended_enter on. */
 void jthread_event(struct model *m, const struct stream_cursor *c, uint64_t t);
@@ -248,6 +248,9 @@ void jthread_fresh(struct model *m, struct jthread *j, uint64_t t);
 struct jthread *jthread_get(struct model *m, uint32_t process, uint64_t java_tid);
 void jthreads_finish(struct model *m);
 void jthreads_fini(struct model *m);
+
+/* model_jwait.c: their waits, see model_jwait.h, too ---------------------------------------- */
+
 /* The wait @life is in since before @begin, as its Java threads say; NULL: none. @who: out. */
 struct jwait *jwait_of(struct model *m, uint32_t life, uint64_t begin, struct jthread **who);
 /* Is each wait of @kind of @j recorded, and would an open one be known? */

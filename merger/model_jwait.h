@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What records of Java threads say of waits, one shape for all kinds. The rules for it are those of
- * model_jthreads.c. Inside of merger/ only.
+ * What records of Java threads say of waits, one shape for all kinds, and what becomes of it. The
+ * rules are those of model_jwait.c. Inside of merger/ only.
  */
 #ifndef JIS_MERGER_MODEL_JWAIT_H
 #define JIS_MERGER_MODEL_JWAIT_H
@@ -20,5 +20,12 @@ struct wait_record {
 
 /* The record that @c stands on, of those from monitor_contended_enter to descriptor_end. */
 void wait_record_read(const struct stream_cursor *c, struct wait_record *out, bool *begins);
+
+/* A wait of @j, that runs on @life, begins, or ends, as @r says. */
+void jwait_begins(struct model *m, struct jthread *j, uint32_t life, const struct wait_record *r,
+		  uint64_t t);
+void jwait_ends(struct model *m, struct jthread *j, const struct wait_record *r, uint64_t t);
+/* How they end is not known: all waits of @j are told as incomplete, to @t. */
+void jwaits_drop(struct model *m, struct jthread *j, uint64_t t);
 
 #endif /* JIS_MERGER_MODEL_JWAIT_H */
