@@ -85,8 +85,10 @@ if dd if=data of=/dev/null bs=4096 count=1 iflag=direct 2>dd.err; then
 fi
 
 # Two threads that send to each other all the time; the recorder stands still until the kernel has dropped many. The program,
-# whose own wakings have another ring, begins only then and has the second part of its life when the recorder goes on.
-python3 - <<'PY' &
+# whose own wakings have another ring, begins only then and has the second part of its life when the recorder goes on. All of
+# them are on one CPU: the program's interrupts are to fall where some are dropped.
+cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+taskset -c "$cpu" python3 - <<'PY' &
 import socket, threading
 a, b = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in "ab")
 for s in a, b:
@@ -103,11 +105,11 @@ storm=$!
 trap 'kill $storm 2>/dev/null || true' EXIT
 # shellcheck disable=SC2016 # $0 is the inner shell's
 "$JIS" record -q --backend ftrace --no-agent --events irq --buffer 2M -o lossy -- \
-	sh -c 'until [ -e go ]; do sleep 0.05; done; exec "$0" wakers 1000' "$reason" >lossy.out &
+	sh -c 'until [ -e go ]; do sleep 0.05; done; exec taskset -c "$1" "$0" wakers 1000' "$reason" "$cpu" >lossy.out &
 recorder=$!
 wait_for 60 test -s lossy/kernel/cpu-0
 kill -STOP $recorder
-dropped() { awk '/^dropped events:/ { n += $3 } END { exit n < 1000 }' $tracing/instances/jis-$recorder-*/per_cpu/cpu*/stats; }
+dropped() { awk '/^dropped events:/ { n += $3 } END { exit n < 1000 }' $tracing/instances/jis-$recorder-*/per_cpu/cpu"$cpu"/stats; }
 wait_for 180 dropped
 touch go
 waited() {

@@ -43,7 +43,8 @@ given_back() { [ "$(mib jis-recorder)" -lt 32 ]; }
 wait_for 30 "the memory coming back" given_back
 ok "MiB of the recorder: $one with one CPU, $two with two; $other of who switched it on"
 
-# Tables of some 70 KiB in each of 60 sessions, and a pool; the kernel charges by some hundred KiB at a time.
+# Tables of some 70 KiB in each of 60 sessions, and a pool; each
+# CPU charges 256 KiB ahead, which what comes next may use up.
 mkfifo "$LAB_TMP/next"
 exec 5<>"$LAB_TMP/next"
 in_cgroup jis-recorder "$JIS_BUILD/tests/lab/jisapi" hold 60 $((48 << 20)) <&5 >"$LAB_OUT/hold" 2>&1 &
@@ -63,6 +64,6 @@ wait $holder || fail "$(cat "$LAB_OUT/hold")"
 # shellcheck disable=SC2154 # declared above
 echo "KiB with 60 sessions $kib_sessions, with their calls $kib_calls, with a pool $kib_pool"
 [ $((kib_calls - kib_sessions)) -ge $((60 * 64 - 512)) ] || fail "sets of calls in 60 sessions: $((kib_calls - kib_sessions)) KiB"
-[ $((kib_pool - kib_calls)) -ge $((48 << 10)) ] || fail "a pool of 48 MiB: $((kib_pool - kib_calls)) KiB"
+[ $((kib_pool - kib_calls)) -ge $(((48 << 10) - 512)) ] || fail "a pool of 48 MiB: $((kib_pool - kib_calls)) KiB"
 wait_for 30 "the memory coming back" given_back
 ok "and sets of calls, and pools"

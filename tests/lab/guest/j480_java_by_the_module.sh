@@ -9,7 +9,7 @@
 . "$(dirname "$0")/lib.sh"
 # On one CPU, emulated, what lies between the program's clock and a hook is long, and others run meanwhile.
 export LAB_SLOW=$((25 * ${LAB_SLOW:-1}))
-default=260,261,262,264,265,266,268,269,270,271,272,273,274,276,277,278,280,281,282,284,290,298,299,302,330,335,343
+default=260,261,262,264,265,266,268,269,270,271,272,273,274,276,277,278,280,281,282,284,285,286,290,298,299,302,330,335,343
 top=$LAB_TMP
 bad=()
 # What there are only virtual threads for is skipped where there is no JDK from 21 on; nothing else is.
