@@ -7,6 +7,8 @@
 . "$(dirname "$0")/lib_jdks.sh"
 need_root
 
+# The first task after an attach runs the hooks for the first time, which a JVM that checks each call of JNI takes longer to.
+[ "${JIS_TEST_CHECK_JNI:-0}" = 0 ] || export LAB_SLOW=${LAB_SLOW:-3}
 read -ra PROGRAM <<<"${JVM_OPTIONS:-} -cp $CLASSES Tasks ${TASKS:-5 20}"
 attached() { "$JIS" attach -q -o "$1" "$2" 2>/dev/null; }
 
