@@ -249,21 +249,6 @@ struct jthread *jthread_get(struct model *m, uint32_t process, uint64_t java_tid
 void jthreads_finish(struct model *m);
 void jthreads_fini(struct model *m);
 
-/* model_jwait.c: their waits, see model_jwait.h, too ---------------------------------------- */
-
-/* The wait @life is in since before @begin, as its Java threads say; NULL: none. @who: out. */
-struct jwait *jwait_of(struct model *m, uint32_t life, uint64_t begin, struct jthread **who);
-/* Is each wait of @kind of @j recorded, and would an open one be known? */
-bool jwait_told(const struct model *m, const struct jthread *j, enum jwait_kind kind);
-/* Puts what is known of @w into @r. The wait whose reason it is: @w, or the join around it. */
-struct jwait *jwait_reason(const struct model *m, struct jwait *w, const struct jthread *j,
-			   struct model_reason *r);
-
-/* A worker of pool @class_name (model_name()) has no task from @t on, or has one again. */
-void jwait_pool_begins(struct model *m, struct jthread *j, uint32_t life, uint32_t class_name,
-		       uint32_t hash, uint64_t t);
-void jwait_pool_ends(struct model *m, struct jthread *j, uint64_t t);
-
 /* model_tasks.c: tasks of executors ----------------------------------------------------------- */
 
 /* Records of class USER that tell of tasks. @j: who wrote it, on @life. */

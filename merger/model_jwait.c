@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The waits Java threads tell of: which may begin inside of which, what each says of its reason,
- * which order of their records is impossible. What cannot be is counted as an error of the trace,
- * and the newer record believed.
+ * The waits Java threads tell of: their records, which may begin inside of which, what each says of
+ * its reason, which order of their records is impossible. What cannot be is counted as an error of
+ * the trace, and the newer record believed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -166,7 +166,9 @@ static uint8_t around(uint8_t kind)
 	return mask;
 }
 
-static struct jwait *wait_new(struct model *m)
+/* A wait of @j that begins at @t on @life, in those it is in already. NULL: no memory. */
+static struct jwait *wait_push(struct model *m, struct jthread *j, enum jwait_kind kind,
+			       uint32_t life, uint64_t t)
 {
 	struct jwait *w = m->free_waits;
 
@@ -174,10 +176,20 @@ static struct jwait *wait_new(struct model *m)
 		m->free_waits = w->outer;
 	else
 		w = malloc(sizeof(*w));
-	if (!w)
+	if (!w) {
 		m->error = -ENOMEM;
-	else
-		*w = (struct jwait){.timeout = -1, .waker = {NONE, NONE}};
+		return NULL;
+	}
+	*w = (struct jwait){
+		.outer = j->waits,
+		.begin = t,
+		.kind = kind,
+		.thread = life,
+		.owner = NONE,
+		.timeout = -1,
+		.waker = {NONE, NONE},
+	};
+	j->waits = w;
 	return w;
 }
 
@@ -298,17 +310,11 @@ void jwait_pool_begins(struct model *m, struct jthread *j, uint32_t life, uint32
 		if (w->kind == JWAIT_POOL)
 			return;
 	j->request = 0;
-	w = wait_new(m);
+	w = wait_push(m, j, JWAIT_POOL, life, t);
 	if (!w)
 		return;
-	w->outer = j->waits;
-	w->begin = t;
-	w->kind = JWAIT_POOL;
-	w->thread = life;
 	w->class_name = class_name;
 	w->hash = hash;
-	w->owner = NONE;
-	j->waits = w;
 }
 
 void jwait_pool_ends(struct model *m, struct jthread *j, uint64_t t)
@@ -341,13 +347,9 @@ void jwait_begins(struct model *m, struct jthread *j, uint32_t life, const struc
 	if (depth >= MAX_WAIT_DEPTH)
 		jwaits_drop(m, j, t);
 	j->unseen &= (uint16_t)(~((1u << NR_JWAITS) - 1) | around(r->kind));
-	w = wait_new(m);
+	w = wait_push(m, j, (enum jwait_kind)r->kind, life, t);
 	if (!w)
 		return;
-	w->outer = j->waits;
-	w->begin = t;
-	w->kind = r->kind;
-	w->thread = life;
 	w->class_name = string_name(m, j->process, r->class_name);
 	w->hash = r->hash;
 	w->timeout = r->timeout;
@@ -367,7 +369,6 @@ void jwait_begins(struct model *m, struct jthread *j, uint32_t life, const struc
 		if (n && w->owner == NONE)
 			n->awaited_by = j->java_tid;
 	}
-	j->waits = w;
 }
 
 /*

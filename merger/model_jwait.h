@@ -28,4 +28,17 @@ void jwait_ends(struct model *m, struct jthread *j, const struct wait_record *r,
 /* How they end is not known: all waits of @j are told as incomplete, to @t. */
 void jwaits_drop(struct model *m, struct jthread *j, uint64_t t);
 
+/* The wait @life is in since before @begin, as its Java threads say; NULL: none. @who: out. */
+struct jwait *jwait_of(struct model *m, uint32_t life, uint64_t begin, struct jthread **who);
+/* Is each wait of @kind of @j recorded, and would an open one be known? */
+bool jwait_told(const struct model *m, const struct jthread *j, enum jwait_kind kind);
+/* Puts what is known of @w into @r. The wait whose reason it is: @w, or the join around it. */
+struct jwait *jwait_reason(const struct model *m, struct jwait *w, const struct jthread *j,
+			   struct model_reason *r);
+
+/* A worker of pool @class_name (model_name()) has no task from @t on, or has one again. */
+void jwait_pool_begins(struct model *m, struct jthread *j, uint32_t life, uint32_t class_name,
+		       uint32_t hash, uint64_t t);
+void jwait_pool_ends(struct model *m, struct jthread *j, uint64_t t);
+
 #endif /* JIS_MERGER_MODEL_JWAIT_H */

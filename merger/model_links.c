@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "model_int.h"
+#include "model_jwait.h"
 
 const char *model_link_name(enum model_link_kind kind)
 {

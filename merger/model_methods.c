@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "callstack.h"
+#include "model_jwait.h"
 
 /* Time --------------------------------------------------------------------------------------- */
 

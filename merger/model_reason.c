@@ -9,6 +9,7 @@
 
 #include "model_class_waits.h"
 #include "model_futexes.h"
+#include "model_jwait.h"
 
 static const char *const reason_names[MODEL_NR_REASONS] = {
 	[MODEL_REASON_NONE] = "none",

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model_int.h"
+#include "model_jwait.h"
 
 #define MAX_OPEN 1024u	       /* of a thread; ForkJoinPool's workers run tasks inside of tasks */
 #define MAX_POOLS (1u << 20)   /* more are as if not known */

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "model_int.h"
+#include "model_jwait.h"
 
 /* States ------------------------------------------------------------------------------------- */
 

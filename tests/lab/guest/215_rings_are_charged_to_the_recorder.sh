@@ -43,8 +43,8 @@ given_back() { [ "$(mib jis-recorder)" -lt 32 ]; }
 wait_for 30 "the memory coming back" given_back
 ok "MiB of the recorder: $one with one CPU, $two with two; $other of who switched it on"
 
-# Tables of some 70 KiB in each of 60 sessions, and a pool; each
-# CPU charges 256 KiB ahead, which what comes next may use up.
+# Tables of some 70 KiB in each of 60 sessions, and a pool. Each of the two CPUs charges 256 KiB ahead, which what comes
+# next may use up.
 mkfifo "$LAB_TMP/next"
 exec 5<>"$LAB_TMP/next"
 in_cgroup jis-recorder "$JIS_BUILD/tests/lab/jisapi" hold 60 $((48 << 20)) <&5 >"$LAB_OUT/hold" 2>&1 &

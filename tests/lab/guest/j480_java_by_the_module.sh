@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # What the end-to-end tests show of Java by ftrace, shown with jis.ko: waits and their reasons, tasks, connections, locks,
-# queues, virtual threads, safepoints, the critical path, a culprit. By name only (make lab-java), under -icount with one CPU,
-# else the emulator loses its CPU between what the test and what the trace tell: hours.
+# queues, virtual threads, safepoints, method calls, the critical path, a culprit. By name only (make lab-java), under
+# -icount with one CPU, else the emulator loses its CPU between what the test and what the trace tell: hours.
 # E2E=260,264: those only.
 # lab-timeout: 14400
 # shellcheck source=tests/lab/guest/lib.sh
