@@ -130,7 +130,11 @@ int session_flush(struct jisctl_session *s)
 
 	if (s->options.flight_recorder) { /* part-filled packets stay where they are */
 		session_flight_describe(s, false);
-		return session_fail(s, recorder_flush(s->recorder));
+		/* Whoever joins has the backend read all that its rings have, so that these may
+		 * never be full enough to wake us. */
+		err = s->ops->freeze ? 0 : session_drain_kernel(s, false);
+		e = recorder_flush(s->recorder);
+		return session_fail(s, err ? err : e);
 	}
 	err = s->ops->flush(s->backend);
 
