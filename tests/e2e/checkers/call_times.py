@@ -76,9 +76,9 @@ def check_parts(what, row, t, reason):
     mine, own_way = why.get(reason, 0), sum(why.get(r, 0) for r in VM)
     between(f"{what}: blocked for others than {reason}", 0, row["blocked"] - mine - own_way, 0, slack)
     if virtual:
-        # Kept from a CPU on its way there, it waits for less; what it reads may be there before it.
+        # Kept from a CPU on its way there, by threads or by what takes the host's CPU, it waits for less; what it reads may be there before it.
         least = t["made"] - min(row["ready"], max(0, t["around"] - t["made"])) if what.split()[-1] != "reads" else 0
-        between(f"{what}: {reason}", least - slack, mine, t["around"], 2000 * t["calls"])
+        between(f"{what}: {reason}", least - slack, mine, t["around"], 2000 * t["calls"] + int(steal))
         return hidden
     between(f"{what}: CPU", t["cpu_within"], row["cpu"], t["cpu_around"], 1e6 + 0.02 * t["cpu_around"] + hidden + int(steal))
     between(f"{what}: ready", 0, row["ready"], t["waited"], slack + int(steal))
