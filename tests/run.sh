@@ -8,8 +8,8 @@
 # delays what a test waits for, and its kernel may hide events. So is a guest test, in a boot of its own, unless the kernel
 # complained or something was left behind. JIS_TEST_ONCE=1: no e2e test is. Both are told: TWICE, and at the end which
 # tests and what they said at first.
-# e2e-beside: those of e2e that may run beside the others, which e2e starts itself.
-# Usage: tests/run.sh unit|e2e|e2e-beside|check-jni|check|lab|all BUILD [PATTERN]
+# e2e-beside, lab-beside: those that may run beside the tests on the host, which e2e and all start themselves.
+# Usage: tests/run.sh unit|e2e|e2e-beside|check-jni|check|lab|all BUILD [PATTERN]; tests/run.sh lab-beside BUILD SUITE
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=tests/e2e/lib_check_jni.sh
@@ -24,6 +24,7 @@ export JAVA
 passed=0 failed=0 skipped=0
 failures=() twice=()
 declare -A how=()
+guests=() # that run beside the tests on the host
 spare="" later=() # of e2e tests: those which failed are tried again
 logs=$BUILD/test-logs
 mkdir -p "$logs"
@@ -96,6 +97,7 @@ run_e2e() { # [beside]: those
 	done
 	[ -z "$lane" ] || { wait "$lane"; lane_count "$out"; }
 	spare=
+	[ ${#later[@]} = 0 ] || [ ${#guests[@]} = 0 ] || wait "${guests[@]}"
 	for t in "${later[@]}"; do
 		if [ ${#later[@]} -gt 6 ]; then
 			count "$t" "${how[$t]% *}" "$logs/${t//\//_}.log" "${how[$t]#* }"
@@ -139,11 +141,21 @@ run_lint() { run_one lint 900 scripts/lint.sh "$BUILD"; }
 # The first time it fetches checkpatch.pl.
 run_kmod_check() { run_one kmod-check 1200 make --no-print-directory kmod-check BUILD="$BUILD"; }
 
-# One boot of a guest, its lines marked with the suite.
+# One boot of a guest, its lines marked with the suite. The label says what is run in it and how: icount, with instructions
+# for time, where times are compared: there minutes pass while the guest waits for a slow disk of the host, no reason to
+# reset its drive; beside, what may run beside others, a CPU of which may have no time for seconds; alone, what may not; all.
 lab_boot() { # SUITE LABEL [TEST...]
-	local suite=$1 out=$logs/lab-$1-$2.log
+	local suite=$1 label=$2 out=$logs/lab-$1-$2.log waits="sysctl.kernel.hung_task_timeout_secs=0"
 	shift 2
-	JIS_TEST_NO_SKIP=$NO_SKIP tests/lab/run.sh "$suite" "$@" 2>&1 | tee "$out" | sed -u "s/^/$suite: /"
+	(
+		case $label in
+		icount) export ICOUNT=1 SMP=1 APPEND="jis.icount nvme_core.io_timeout=1000000 $waits" ;;
+		beside) export LAB_PART=beside LAB_SLOW=2 \
+			APPEND="sysctl.kernel.watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120 $waits" ;;
+		alone) export LAB_PART=alone ;;
+		esac
+		JIS_TEST_NO_SKIP=$NO_SKIP exec tests/lab/run.sh "$suite" "$@"
+	) 2>&1 | tee "$out" | sed -u "s/^/$suite: /"
 }
 
 # Of that boot the tests to try again: those which failed, if they are few and it was not for what the kernel said or
@@ -194,6 +206,26 @@ lab_boots() { # LABEL TESTS
 	for suite in $lab_ready; do lab_count "$suite" "$label"; done
 }
 
+icount_tests=(i300 i305 320)
+
+# The guests' tests that need nothing but a CPU, however slow: they take what the tests on the host, which mostly wait, leave.
+guests_begin() {
+	local suite
+	for suite in $lab_ready; do
+		chrt --idle 0 tests/run.sh lab-beside "$BUILD" "$suite" &
+		guests+=($!)
+	done
+}
+
+guests_end() {
+	local suite
+	wait "${guests[@]}"
+	for suite in $lab_ready; do
+		lab_count "$suite" icount
+		lab_count "$suite" beside
+	done
+}
+
 # The roots, whose JDKs tests on the host use too, and the builds in them.
 lab_prepare() { # SUITE
 	local out=$logs/lab-$1.log
@@ -223,32 +255,26 @@ lab_prepared() {
 	done
 }
 
-run_lab() {
-	lab_boots all ""
-	# Once more with instructions for time, where times can be compared. There minutes pass while the guest
-	# waits for a slow disk of the host: no reason to reset its drive, or to call a waiting task hung.
-	export ICOUNT=1 SMP=1
-	export APPEND="jis.icount nvme_core.io_timeout=1000000 sysctl.kernel.hung_task_timeout_secs=0"
-	lab_boots icount "i300 i305 320"
-}
-
 case $mode in
 unit) run_unit ;;
 e2e) run_e2e ;;
 e2e-beside) run_e2e beside ;;
 check-jni) run_check_jni ;;
-lab) lab_prepare_all; lab_prepared; run_lab ;;
+lab-beside) lab_boot "$pattern" icount "${icount_tests[@]}"; lab_boot "$pattern" beside; exit 0 ;;
+lab) lab_prepare_all; lab_prepared; lab_boots all ""; lab_boots icount "${icount_tests[*]}" ;;
 check) run_lint; run_kmod_check; run_unit; run_e2e ;;
 all)
-	make --no-print-directory all tests demo-classes || { echo "the build failed" >&2; echo "0 passed, 1 failed"; exit 1; }
 	lab_prepare_all
+	make --no-print-directory all tests demo-classes || { echo "the build failed" >&2; echo "0 passed, 1 failed"; exit 1; }
 	run_lint; run_kmod_check; run_unit
 	lab_prepared
+	guests_begin
 	run_e2e
 	# All of them: make check-jni. Beside those that have the option themselves (240, 254, 263, 266, 280 to 282):
 	# attached waits, and a server.
 	run_check_jni 264 267
-	run_lab
+	guests_end
+	lab_boots alone ""
 	;;
 *) echo "tests/run.sh: unknown mode $mode" >&2; exit 2 ;;
 esac

@@ -8,7 +8,7 @@ for round in 1 2 3; do
 	trace=$TESTDIR/trace$round
 	"${RECORD[@]}" -q -o "$trace" -- "$JAVA" -cp "$CLASSES:$MARKERS" MarkerVictim >"$TESTDIR/printed$round" 2>"$TESTDIR/err" &
 	recorder=$!
-	enough() { [ "$(cat "$TESTDIR/printed$round" 2>/dev/null | wc -l)" -gt $((round * 2000)) ]; }
+	enough() { [ "$(cat "$TESTDIR/printed$round" 2>/dev/null | wc -l)" -gt $((round * ${PRINTED:-2000})) ]; }
 	wait_for 60 enough
 	pkill -KILL -P $recorder || fail "no JVM to kill"
 	status=0

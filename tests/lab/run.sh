@@ -5,10 +5,12 @@
 # those named by name or number) in one boot of the lab guest of SUITE, with the
 # build in build/lab/SUITE (scripts/lab/build.sh). Prints PASS, SKIP or FAIL for each
 # and `N passed, N failed`; logs and results are in build/lab-out/SUITE (SUITE-icount
-# with ICOUNT=1). Exit status: 0, 1 when a test failed, else boot.sh's, whose environment holds here too.
+# with ICOUNT=1, SUITE-beside). Exit status: 0, 1 when a test failed, else boot.sh's, whose environment holds here too.
 #
 # SUITE kasan or kcsan boots a kernel that checks itself (scripts/lab/debug-kernel.sh): tests get LAB_SLOW=5
 # times the time there, and what leaked at the end fails the run (a test called kmemleak).
+#
+# LAB_PART=beside: of all tests those that say "Runs beside others."; alone: the others.
 #
 # JIS_TEST_NO_SKIP=1 makes a skipped test a failed one. LAB_EXTRA names a folder
 # whose content is added to the job (/lab/job). JIS_SRC names another source tree
@@ -23,6 +25,8 @@ shift
 guest=$lab_top/tests/lab/guest
 src=$(cd "${JIS_SRC:-$lab_top}" && pwd)
 out=$src/build/lab-out/$suite${ICOUNT:+-icount}
+part=${LAB_PART:-}
+[ "$part" != beside ] || out=$out-beside
 slow=${LAB_SLOW:-1}
 [ -z "$lab_debug" ] || slow=${LAB_SLOW:-5}
 
@@ -34,6 +38,15 @@ of_suite()
 
 	only=$(sed -n 's/^# lab-suite: *//p' "$1")
 	[ -z "$only" ] || [ -n "$lab_debug" ] || [ "$only" = "$suite" ]
+}
+
+# of_part TEST: is it of LAB_PART? Those that count what must be exact, however slow the guest is, run beside others.
+of_part()
+{
+	case $part in
+	beside) grep -q '^# Runs beside others\.' "$1" ;;
+	alone) ! grep -q '^# Runs beside others\.' "$1" ;;
+	esac
 }
 
 # find_tests [NAME | NUMBER]...: the names of the tests meant, in order
@@ -48,7 +61,7 @@ find_tests()
 		for f in "$guest/${t%.sh}.sh" "$guest"/${t}_*.sh; do
 			[ -e "$f" ] || continue
 			found=1
-			[ -n "$all" ] && ! of_suite "$f" || echo "$f"
+			[ -n "$all" ] && ! { of_suite "$f" && of_part "$f"; } || echo "$f"
 		done
 		[ -n "$found" ] || die "there is no test '$t' in $guest"
 	done | sort -u | sed 's,.*/,,; s,\.sh$,,'

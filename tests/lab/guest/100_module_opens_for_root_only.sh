@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # The module makes /dev/jis for root; even where the file's mode lets others in, they need CAP_PERFMON.
+# Runs beside others.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # modinfo has all an administrator asks for, of the file and of what is loaded.
+# Runs beside others.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -3,6 +3,7 @@
 #
 # produced = stored + lost for each type, and the stream itself tells each loss, whether nothing, some or
 # most is lost, on both clocks. jisraw checks it; the test makes sure that each case is met.
+# Runs beside others.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -3,6 +3,7 @@
 #
 # The module loaded costs nothing: as long as no session is set up no tracepoint and no function has a probe that
 # had none before; and none is left when a session ends, in order or killed.
+# Runs beside others.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

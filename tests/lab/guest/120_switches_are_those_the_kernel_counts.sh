@@ -4,6 +4,7 @@
 # The switches recorded of two threads that wake each other are as many as the kernel itself counted,
 # voluntary and not; each time a thread is put on a CPU is there; and each time it slept it was woken:
 # waking, then ready, then running.
+# Runs beside others.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

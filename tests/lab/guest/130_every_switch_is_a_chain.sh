@@ -3,6 +3,7 @@
 #
 # With all switches recorded, the thread that leaves a CPU is the one the switch before brought there, on
 # each CPU from the first record to the last; and every thread that is no target was named before.
+# Runs beside others.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -3,6 +3,7 @@
 #
 # Children of a target are recorded from their birth to their end when that was asked for, their children
 # and threads too, and not otherwise.
+# Runs beside others.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

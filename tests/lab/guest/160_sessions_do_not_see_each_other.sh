@@ -5,13 +5,14 @@
 # has all of its own - as many sleeps as the kernel counted of each thread, each read and write where calls are recorded -
 # and nothing of the others', and a ninth, which records everybody and is killed, does not disturb them.
 # lab-suite: bookworm
+# Runs beside others.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/lab/guest/1kmod.lib.sh
 . "$(dirname "$0")/1kmod.lib.sh"
 
-rounds=3000
+rounds=1500
 options=("-b $((16 << 20))" "-r -b $((16 << 20))" "-S io -b $((32 << 20))" "-e 8 -b $((16 << 20))"
 	"-C -f 20 -b $((16 << 20))" "-s -b $((32 << 20))" "-S all -r -b $((64 << 20))" "-n -b $((32 << 20))")
 works=(pingpong cross pingpong cross pingpong cross pingpong cross)

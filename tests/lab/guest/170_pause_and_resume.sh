@@ -3,6 +3,7 @@
 #
 # Nothing is recorded between pause and resume, though targets work, are born and die; after it the threads
 # are described anew, those born meanwhile included, and what died is no target.
+# Runs beside others.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -4,6 +4,7 @@
 # A module in use cannot be removed. A recorder killed while it records leaves nothing: the memory is back,
 # the probes are gone, the module unloads; again and again.
 # lab-suite: trixie
+# Runs beside others.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -3,6 +3,7 @@
 #
 # The memory of rings is charged to the memory cgroup of the recorder: at its start, and when another CPU comes
 # online later, whoever switches that on. So are the tables of system calls, and pools.
+# Runs beside others.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

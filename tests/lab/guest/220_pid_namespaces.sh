@@ -3,6 +3,7 @@
 #
 # A process in a pid namespace is recorded from outside with both its numbers; from inside, the recorder
 # names targets by the numbers it sees itself.
+# Runs beside others.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

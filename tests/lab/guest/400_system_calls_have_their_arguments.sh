@@ -4,6 +4,7 @@
 # A program makes calls of every preset, on every kind of descriptor, and says which records they must leave:
 # entry with all arguments, exit with the result, each descriptor named before its first use and again when it
 # has become something else, 32-bit calls marked. The records are those, in that order, and no others.
+# Runs beside others.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -5,6 +5,7 @@
 # leaves the records that its manual page makes one expect, in that order, and no others; no call that a preset selects
 # is left out. "all" selects each call that this Debian's headers have a number for, and each of them is recorded, but
 # for the dozen that cannot be made with arguments that are nonsense.
+# Runs beside others.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

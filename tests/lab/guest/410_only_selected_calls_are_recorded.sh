@@ -3,6 +3,7 @@
 #
 # Of a program that makes many calls only those selected are recorded, each with its entry and its exit; without
 # --syscalls none is; and descriptors are named only for them.
+# Runs beside others.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

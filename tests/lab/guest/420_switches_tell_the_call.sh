@@ -4,6 +4,7 @@
 # A thread that blocks leaves its CPU with the number of the call it blocks in, 32-bit calls marked, though no
 # call is recorded; so does one that is taken off the CPU within a call; one that is in user mode is in none; of others
 # it is not looked at.
+# Runs beside others.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

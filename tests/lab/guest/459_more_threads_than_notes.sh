@@ -3,6 +3,7 @@
 #
 # Where there is no more room to keep notes of threads, that is counted; all else of them is recorded.
 # lab-timeout: 600
+# Runs beside others.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -5,6 +5,7 @@
 # and jis info says so; of those that found room everything is told. With fewer nothing is refused.
 # lab-timeout: 600
 # lab-suite: trixie
+# Runs beside others.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -4,6 +4,7 @@
 # No record of any kind names a thread before another says who that is: with all families, system calls and all
 # switches, for processes, cgroups and everything as targets.
 # lab-suite: trixie
+# Runs beside others.
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -16,7 +17,7 @@ mine=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)
 mkdir "$mine/in" "$mine/in/deep" "$mine/out" || fail "no cgroups below $mine"
 # Reads and writes of the disk, signals, births, names, moves, and threads that come and go.
 cat >"$LAB_TMP/script" <<EOF
-for i in 1 2 3 4; do
+for i in 1 2; do
 	echo 3 >/proc/sys/vm/drop_caches
 	dd if=/dev/zero of="$LAB_OUT/file" bs=64k count=16 conv=fsync
 	sleep 10 & kill -TERM \$!
