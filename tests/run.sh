@@ -141,17 +141,19 @@ run_lint() { run_one lint 900 scripts/lint.sh "$BUILD"; }
 # The first time it fetches checkpatch.pl.
 run_kmod_check() { run_one kmod-check 1200 make --no-print-directory kmod-check BUILD="$BUILD"; }
 
-# One boot of a guest, its lines marked with the suite. The label says what is run in it and how: icount, with instructions
-# for time, where times are compared: there minutes pass while the guest waits for a slow disk of the host, no reason to
-# reset its drive; beside, what may run beside others, a CPU of which may have no time for seconds; alone, what may not; all.
+# One boot of a guest, its lines marked with the suite. The label is what is run in it, and how:
+# icount: with instructions for time, where times are compared. Minutes pass there while the guest waits for a slow disk of
+#   the host: no reason to reset its drive, or to call a waiting task hung.
+# beside: what may run beside others, so that its CPUs may stand still for seconds: no reason to call them locked up.
+# alone: what may not. all: both.
 lab_boot() { # SUITE LABEL [TEST...]
-	local suite=$1 label=$2 out=$logs/lab-$1-$2.log waits="sysctl.kernel.hung_task_timeout_secs=0"
+	local suite=$1 label=$2 out=$logs/lab-$1-$2.log waiting="sysctl.kernel.hung_task_timeout_secs=0"
 	shift 2
 	(
 		case $label in
-		icount) export ICOUNT=1 SMP=1 APPEND="jis.icount nvme_core.io_timeout=1000000 $waits" ;;
+		icount) export ICOUNT=1 SMP=1 APPEND="jis.icount nvme_core.io_timeout=1000000 $waiting" ;;
 		beside) export LAB_PART=beside LAB_SLOW=2 \
-			APPEND="sysctl.kernel.watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120 $waits" ;;
+			APPEND="sysctl.kernel.watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120 $waiting" ;;
 		alone) export LAB_PART=alone ;;
 		esac
 		JIS_TEST_NO_SKIP=$NO_SKIP exec tests/lab/run.sh "$suite" "$@"
@@ -206,6 +208,7 @@ lab_boots() { # LABEL TESTS
 	for suite in $lab_ready; do lab_count "$suite" "$label"; done
 }
 
+# Those of make test with the label icount.
 icount_tests=(i300 i305 320)
 
 # The guests' tests that need nothing but a CPU, however slow: they take what the tests on the host, which mostly wait, leave.
@@ -260,12 +263,16 @@ unit) run_unit ;;
 e2e) run_e2e ;;
 e2e-beside) run_e2e beside ;;
 check-jni) run_check_jni ;;
-lab-beside) lab_boot "$pattern" icount "${icount_tests[@]}"; lab_boot "$pattern" beside; exit 0 ;;
+lab-beside) # lab_count finds the results in the logs
+	lab_boot "${3:?suite}" icount "${icount_tests[@]}"
+	lab_boot "$3" beside
+	exit 0
+	;;
 lab) lab_prepare_all; lab_prepared; lab_boots all ""; lab_boots icount "${icount_tests[*]}" ;;
 check) run_lint; run_kmod_check; run_unit; run_e2e ;;
 all)
 	lab_prepare_all
-	make --no-print-directory all tests demo-classes || { echo "the build failed" >&2; echo "0 passed, 1 failed"; exit 1; }
+	make --no-print-directory all tests demo-classes || { echo "the build failed" >&2; wait; echo "0 passed, 1 failed"; exit 1; }
 	run_lint; run_kmod_check; run_unit
 	lab_prepared
 	guests_begin

@@ -26,7 +26,11 @@ guest=$lab_top/tests/lab/guest
 src=$(cd "${JIS_SRC:-$lab_top}" && pwd)
 out=$src/build/lab-out/$suite${ICOUNT:+-icount}
 part=${LAB_PART:-}
-[ "$part" != beside ] || out=$out-beside
+case $part in
+'' | alone) ;;
+beside) out=$out-beside ;;
+*) die "LAB_PART=$part: it is beside or alone" ;;
+esac
 slow=${LAB_SLOW:-1}
 [ -z "$lab_debug" ] || slow=${LAB_SLOW:-5}
 
