@@ -35,12 +35,12 @@ check_names()	# NAME: in time order, each tid that is no target thread has a nam
 }
 
 (while :; do /bin/true; done) &
-try_raw all -a -b $((64 << 20)) "$load" cross 3000
+try_raw all -a -b $((64 << 20)) "$load" cross 1500
 [ "$(lost_of all)" = 0 ] || fail "records were lost: $(cat "$LAB_OUT/all")"
 check_chain all
 check_names all
 
-try_raw some -b $((64 << 20)) "$load" cross 3000
+try_raw some -b $((64 << 20)) "$load" cross 1500
 kill %1
 check_names some
 between_others some >"$LAB_OUT/foreign" ||
