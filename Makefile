@@ -91,7 +91,7 @@ SHLIB := $(BUILD)/libjisctl.so.0
 JTA := $(BUILD)/libjista.a
 JAR := $(BUILD)/jis-markers.jar
 
-.PHONY: all tools tests demo-classes setup demo test check lab lab-demo lab-debug bench lab-bench install \
+.PHONY: all tools tests guest-tests demo-classes setup demo test check lab lab-demo lab-debug bench lab-bench install \
 	uninstall fmt fmt-check lint clean kmod kmod-lab kmod-check lab-java matrix unit e2e check-jdks check-jni languages soak
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -99,7 +99,9 @@ JAR := $(BUILD)/jis-markers.jar
 
 all: tools $(JAR)
 tools: $(TOOL) $(SHLIB) $(JTA) $(AGENT)
-tests: $(UNIT_BIN) $(PROG_BIN) $(TEST_JVMTI) $(BENCH_BIN) $(FUZZ_BIN) $(LAB_BIN) $(BUILD)/tests/classes/.made
+tests: guest-tests $(UNIT_BIN) $(FUZZ_BIN)
+# What tests in a guest run.
+guest-tests: $(PROG_BIN) $(TEST_JVMTI) $(BENCH_BIN) $(LAB_BIN) $(BUILD)/tests/classes/.made
 
 # Objects -------------------------------------------------------------------------------------
 $(BUILD)/obj/%.o: %.c

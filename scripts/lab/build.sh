@@ -3,7 +3,7 @@
 #
 # build.sh SUITE [TARGET | VARIABLE=VALUE]...: builds the project with the compiler,
 # libraries and kernel headers of SUITE, in the chroot image.sh made, and puts a
-# copy of its build folder to build/lab/SUITE. Targets: `all tests kmod kmod-lab` unless given.
+# copy of its build folder to build/lab/SUITE. Targets: `all guest-tests kmod kmod-lab` unless given.
 # SUITE kasan or kcsan: with trixie's, but the module for that kernel, which debug-kernel.sh makes.
 #
 # The source (what git tracks or would track) is copied into the chroot, a file only
@@ -25,7 +25,7 @@ for arg; do
 	*) have_target=1 ;;
 	esac
 done
-[ -n "${have_target:-}" ] || set -- all tests kmod kmod-lab "$@"
+[ -n "${have_target:-}" ] || set -- all guest-tests kmod kmod-lab "$@"
 
 "$lab_dir/image.sh" "$lab_image"
 [ -z "$lab_debug" ] || "$lab_dir/debug-kernel.sh" "$suite"

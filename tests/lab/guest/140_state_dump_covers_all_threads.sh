@@ -77,7 +77,7 @@ for what in "burn 600" "cross 1000000000" "pingpong 1000000000"; do
 	"$load" $what &
 	pid=$!
 	sleep 0.5
-	for ((i = 0; i < (LAB_SLOW > 2 ? 8 : 2); i++)); do
+	for ((i = 0; i < (LAB_SLOW > 2 ? 8 : 1); i++)); do
 		start_raw fits -n -b $((64 << 20)) -p "$pid"
 		sleep 0.05
 		stop_raw fits "$raw_pid"
