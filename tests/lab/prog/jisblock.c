@@ -3,7 +3,8 @@
  * jisblock: threads whose place in or out of the kernel is known.
  *
  *   jisblock block    blocks in one call after the other; prints "thread TID" and "call NR" of each
- *   jisblock spin MS  runs in user mode, two threads on one CPU; prints "thread TID" of each
+ *   jisblock spin MS  runs in user mode, two threads on one CPU; prints "thread TID" of each;
+ *                     this and "within" go on until preempted 20 times, for a minute at most
  *   jisblock within MS  long reads of /dev/zero beside one that spins on the same CPU; prints
  *                     "thread TID preempted N" of the reader, as the kernel counted
  *   jisblock nest N   N wake-ups by a timer while another thread of the same CPU makes calls
@@ -143,6 +144,39 @@ static int run_block(void)
 /* Running in user mode ------------------------------------------------------------------------ */
 
 static volatile bool stop;
+static volatile int watched; /* thread that is to be preempted; 0: it has not begun */
+
+static long preempted(int tid)
+{
+	static const char key[] = "nonvoluntary_ctxt_switches:";
+	char path[64], line[256];
+	long n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
+	f = fopen(path, "r");
+	if (!f)
+		die(path);
+	while (fgets(line, sizeof(line), f))
+		if (!strncmp(line, key, strlen(key)))
+			n = atol(line + strlen(key));
+	fclose(f);
+	return n;
+}
+
+/* Until @ms are over and the thread has been preempted often enough to tell: a slow CPU takes
+ * seconds. */
+static void run_for(int ms)
+{
+	const struct timespec t = {0, 100000000};
+	int slept = 0;
+
+	while (slept < ms || (slept < 60000 && (!watched || preempted(watched) < 20))) {
+		nanosleep(&t, NULL);
+		slept += 100;
+	}
+	stop = true;
+}
 
 static void pin(void)
 {
@@ -157,7 +191,8 @@ static void pin(void)
 static void *spinner(void *unused)
 {
 	pin();
-	printf("thread %d\n", (int)syscall(SYS_gettid));
+	watched = (int)syscall(SYS_gettid);
+	printf("thread %d\n", watched);
 	begin();
 	while (!stop)
 		;
@@ -167,13 +202,11 @@ static void *spinner(void *unused)
 
 static int run_spin(int ms)
 {
-	struct timespec t = {ms / 1000, ms % 1000 * 1000000l};
 	pthread_t threads[2];
 
 	for (int i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, spinner, NULL);
-	nanosleep(&t, NULL);
-	stop = true;
+	run_for(ms);
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	return 0;
@@ -193,6 +226,7 @@ static void *reads_long(void *unused)
 		die("/dev/zero");
 	memset(to, 1, LONG);
 	pin();
+	watched = (int)syscall(SYS_gettid);
 	begin();
 	getrusage(RUSAGE_THREAD, &before);
 	while (!stop)
@@ -217,13 +251,11 @@ static void *spins(void *unused)
 
 static int run_within(int ms)
 {
-	struct timespec t = {ms / 1000, ms % 1000 * 1000000l};
 	pthread_t reader, other;
 
 	pthread_create(&reader, NULL, reads_long, NULL);
 	pthread_create(&other, NULL, spins, NULL);
-	nanosleep(&t, NULL);
-	stop = true;
+	run_for(ms);
 	pthread_join(reader, NULL);
 	pthread_join(other, NULL);
 	return 0;
