@@ -3,14 +3,16 @@
 # What recording the calls of a server's methods costs: CPU time of a Tomcat's JVM per request under wrk, of its example
 # servlet: without a recording (off); recorded without a word of methods (plain); with no method chosen (none); with
 # preset web, all sizes and no limit (all); with preset web as it is by default (web), and which methods that switched off.
-# Rounds of the five in changing order in one JVM, each after some seconds for the JIT compiler to settle; differences are
-# taken within a round: of none over plain, of all and web over none, as the kernel's side and the other families are the
-# same there. Then how long Tomcat takes to start, with preset web and without.
-# Usage: tests/bench/methods_cost.sh BUILD [ROUNDS [SECONDS [STARTS]]]; JAVA.
+# Rounds of the five in changing order in one JVM; differences are taken within a round: of none over plain, of all and web
+# over none, as the kernel's side and the other families are the same there. Then how long Tomcat takes to start, with
+# preset web and without.
+# What is measured begins SETTLE (12) seconds after the recording, by when the guard has decided and the compiler has done
+# again what rewriting threw away; calls a request are those of the whole recording.
+# Usage: tests/bench/methods_cost.sh BUILD [ROUNDS (8) [SECONDS (4) [STARTS (5)]]]; JAVA, SETTLE.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . scripts/demo/lib.sh
-BUILD=$(cd "${1:?build directory}" && pwd) rounds=${2:-12} seconds=${3:-4} starts=${4:-5}
+BUILD=$(cd "${1:?build directory}" && pwd) rounds=${2:-8} seconds=${3:-4} starts=${4:-5} settle=${SETTLE:-12}
 jis=$BUILD/jis
 dir=$(mktemp -d "${TMPDIR:-/tmp}/jis-bench.XXXXXX")
 server='' recorder=''
@@ -58,7 +60,7 @@ for s in json.load(open(sys.argv[1]))["streams"]:
 print(n, end=" ")
 PY
 	"$jis" methods --list "$dir/trace" >"$dir/list" 2>/dev/null || : # without methods
-	[ ! -e "$dir/trace/methods.off" ] || grep '^!' "$dir/trace/methods.off" >>"$dir/dropped" || :
+	[ ! -e "$dir/trace/methods.off" ] || sed -n '/^!/s/ *#.*//p' "$dir/trace/methods.off" >>"$dir/dropped"
 	awk '/^# recorded by/ { ns = $(NF - 3) } END { printf "%s ", ns + 0 }' "$dir/list"
 	if [ -e "$dir/trace/methods.off" ]; then grep -c '^!' "$dir/trace/methods.off" || true; else echo 0; fi
 }
@@ -71,7 +73,7 @@ measure() { # ARM
 	all) record --methods 'web,size>0' --methods-budget 0 ;;
 	web) record --methods web ;;
 	esac
-	warm=$(load "$seconds")
+	warm=$(load "$settle")
 	before=$(cpu)
 	n=$(load "$seconds")
 	after=$(cpu)
@@ -92,7 +94,7 @@ start() { # COMMAND...
 	local pid=$!
 	tomcat_wait "$port" $pid 200 || { tail "$dir/tomcat.log"; exit 1; }
 	echo $((($(date +%s%N) - begin) / 1000000))
-	kill -INT $pid
+	kill -TERM $pid # not INT, which what a script starts in the background ignores
 	wait $pid || true
 	rm -rf "$dir/start"
 }
@@ -131,7 +133,7 @@ for arm, v in rows.items():
         print(", over %s: median %.1f us, %.1f %%, upper 95 %% bound of the mean %.1f %%" %
               (over[arm], st.median(added), st.median(added) / off * 100, (st.mean(added) + half) / off * 100), end="")
         pair = st.median(r[3] for r in v)
-        if calls and pair:
+        if arm == "all" and calls and pair:
             print("; %.2f times calls x %.1f ns" % (st.median(added) / (calls / requests * pair / 1000), pair), end="")
     if any(r[4] for r in v):
         print(", %d methods switched off" % st.median(r[4] for r in v), end="")
@@ -143,7 +145,7 @@ PY
 : >"$dir/starts"
 for ((i = 0; i < starts; i++)); do
 	echo "off $(start "${command[@]}")" >>"$dir/starts"
-	echo "web $(start "$jis" record -q --pool 256M --methods web -o "$dir/start" -- "${command[@]}")" >>"$dir/starts"
+	echo "web $(start "$jis" record -q --methods web -o "$dir/start" -- "${command[@]}")" >>"$dir/starts"
 done
 awk '{ t[$1] = t[$1] " " $2; s[$1] += $2; n[$1]++ }
 	END { for (a in t) printf "start %-3s mean %.0f ms:%s\n", a, s[a] / n[a], t[a] }' "$dir/starts"
