@@ -43,13 +43,13 @@ counts()
 }
 trap counts EXIT
 
-# Of two minutes or more, as on kernels that check themselves, a hundred; of one, twenty; of a shorter one no number.
 seed=$(parameter seed 42)
 usual=60
 # Of the two guests of a lab run one has the whole of it.
 ! grep -q '^VERSION_CODENAME=trixie' /etc/os-release || usual=40
 seconds=$(parameter seconds $((LAB_SLOW > 1 ? 300 : usual)))
 IFS=, read -ra more <<<"$(parameter args "")"
+# How often at least each call must have succeeded, and failed: a run of less than a minute is too short to ask.
 min=()
 if [ ${#more[@]} = 0 ] && [ "$seconds" -ge 60 ]; then
 	min=(-m $((seconds >= 120 ? 100 : 20)))
