@@ -36,6 +36,9 @@
 #define MASK_ALL (~1ull) /* bit 0 is no event */
 #define GUARD_TEXT_MAX 16384
 #define SEND_MS 100
+/* A larger pool is emptied as often as one of this size (16 MB), that is while what is in it is in
+ * the CPUs' caches still. */
+#define DRAIN_PACKETS 1024u
 
 /* What an event of the epoll set is of. */
 enum source { SOURCE_LISTENER, SOURCE_AGENT };
@@ -702,7 +705,7 @@ static void agent_guard(struct agent_server *s, struct agent *a)
 	if (!n)
 		return;
 	say(s, JISCTL_WARNING,
-	    "process %d: calls of methods cost %u %% of its CPU time, the budget is %u %%: the %u "
+	    "process %d: calls of methods add %u %% to its CPU time, the budget is %u %%: the %u "
 	    "called most are switched off (jis dump --event method_off)",
 	    a->pid, share, s->config.methods_budget, n);
 	agent_server_methods(s, a->pid, text, JIS_METHODS_GUARD);
@@ -711,6 +714,7 @@ static void agent_guard(struct agent_server *s, struct agent *a)
 int agent_server_drain(struct agent_server *s, bool flush)
 {
 	int fullest = 0, n, err = 0;
+	uint32_t packets;
 	struct agent *a;
 
 	listen_again(s);
@@ -726,7 +730,8 @@ int agent_server_drain(struct agent_server *s, bool flush)
 		}
 		if (flush && a->guard)
 			agent_guard(s, a);
-		n = (int)((uint64_t)n * 256 / pool_packets(a->pool));
+		packets = pool_packets(a->pool);
+		n = (int)((uint64_t)n * 256 / (packets < DRAIN_PACKETS ? packets : DRAIN_PACKETS));
 		fullest = n > fullest ? n : fullest;
 	}
 	return err ? err : fullest;

@@ -93,7 +93,8 @@ void agent_server_enable(struct agent_server *s, bool on);
 
 /* To be called time and again: who could not be accepted for want of descriptors is tried again.
  * Empties all pools: full packets, or with @flush also what open ones hold. Returns how many
- * packets were full, as a share of the pools' in 1/256 (of the fullest pool), or -errno. */
+ * packets were full, as a share of the pools' in 1/256 (of the fullest pool; of 1024 packets where
+ * a pool has more), or -errno. */
 int agent_server_drain(struct agent_server *s, bool flush);
 
 uint32_t agent_server_pools(const struct agent_server *s);

@@ -35,6 +35,12 @@
 #define JIS_WRITER_PACKET_MAX (64u << 20)
 /* Packets looked at for one record while the pool is known to be full. */
 #define JIS_WRITER_SCAN 64u
+/* A packet that is still open when so many after it have been taken is passed by. */
+#define JIS_WRITER_NEAR 64u
+/* A thread that has just lost a record looks for a packet again after so long (cycles or ns), or at
+ * each so many'th record: looking at each costs many times what a record does. */
+#define JIS_WRITER_RETRY_AFTER 32768u
+#define JIS_WRITER_RETRY_EACH 64u
 /* How long the dictionary waits for the recorder to free a packet. */
 #define JIS_DICT_WAIT_MS 2000
 
@@ -58,6 +64,7 @@ struct jis_writer {
 	__u8 uuid[16];
 	/* Where to look first; relaxed, any value will do. */
 	__u32 packet_hint;
+	__u32 packet_low; /* from here on packets are used again as soon as they are free */
 	__u32 slot_hint;
 	/* Slots given back so far, and that number when a search last found none (plus one). */
 	__u32 releases;
@@ -201,7 +208,7 @@ JIS_WRITER_SLOW int jis_writer_init(struct jis_writer *w, void *pool, size_t map
 	w->packet_size = h.packet_size;
 	w->dict_packets = h.dict_packets;
 	memcpy(w->uuid, h.uuid, sizeof(w->uuid));
-	w->packet_hint = h.dict_packets;
+	w->packet_hint = w->packet_low = h.dict_packets;
 	w->slot_hint = 1;
 	__atomic_store_n(&w->mask, &((struct jis_pool_header *)pool)->event_mask, __ATOMIC_RELEASE);
 	return 0;
@@ -239,11 +246,30 @@ JIS_WRITER_SLOW void jis_packet_close(struct jis_writer *w, struct jis_slot *s)
 			 __ATOMIC_RELEASE);
 }
 
-/* Takes a free packet from [first, last), looking at up to @tries from the hint on; -1: none. */
+/*
+ * Where to look for a packet for events: those read last, which are in the CPUs' caches still,
+ * rather than the whole pool in turn. What a thread holds for long is passed by.
+ */
+JIS_WRITER_SLOW __u32 jis_packet_nearest(struct jis_writer *w)
+{
+	__u32 hint = __atomic_load_n(&w->packet_hint, __ATOMIC_RELAXED);
+	__u32 low = __atomic_load_n(&w->packet_low, __ATOMIC_RELAXED);
+	__u32 state = JIS_PACKET_STATE(__atomic_load_n(&w->states[low], __ATOMIC_RELAXED));
+
+	if (state == JIS_PACKET_FREE)
+		return low;
+	if (state == JIS_PACKET_OPEN && (hint < low || hint - low > JIS_WRITER_NEAR)) {
+		low = low + 1 < w->nr_packets ? low + 1 : w->dict_packets;
+		__atomic_store_n(&w->packet_low, low, __ATOMIC_RELAXED);
+	}
+	return hint;
+}
+
+/* Takes a free packet from [first, last), looking at up to @tries; -1: none. */
 JIS_WRITER_SLOW int jis_packet_find(struct jis_writer *w, __u32 slot, __u32 first, __u32 last,
 				    __u32 tries)
 {
-	__u32 i = __atomic_load_n(&w->packet_hint, __ATOMIC_RELAXED);
+	__u32 i = slot == JIS_POOL_DICT_SLOT ? first : jis_packet_nearest(w);
 	__u32 state, open = JIS_PACKET_OPEN | slot << 2;
 
 	for (; tries; tries--, i++) {
@@ -359,6 +385,13 @@ JIS_WRITER_SLOW int jis_packet_next(struct jis_writer *w, struct jis_slot *s, si
 
 /* Records ------------------------------------------------------------------------------------ */
 
+/* Has the slot no packet, and was none to be had only just now? */
+JIS_WRITER_SLOW int jis_packet_hopeless(const struct jis_slot *s, __u64 now)
+{
+	return !s->position && s->lost_first && now - s->lost_last < JIS_WRITER_RETRY_AFTER &&
+	       s->lost_total % JIS_WRITER_RETRY_EACH;
+}
+
 /* The part of jis_write() that is not for every record; s->busy is held. */
 JIS_WRITER_SLOW void jis_write_slow(struct jis_writer *w, struct jis_slot *s, unsigned int id,
 				    const void *payload, size_t size, __u64 now)
@@ -367,7 +400,8 @@ JIS_WRITER_SLOW void jis_write_slow(struct jis_writer *w, struct jis_slot *s, un
 
 	if ((__s64)(now - s->last) < 0)
 		now = s->last;
-	if (s->end - s->position < need && jis_packet_next(w, s, need, now) < 0) {
+	if (s->end - s->position < need &&
+	    (jis_packet_hopeless(s, now) || jis_packet_next(w, s, need, now) < 0)) {
 		jis_count(&s->produced[id]);
 		jis_lose(s, id, now);
 		return;

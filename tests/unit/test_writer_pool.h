@@ -10,7 +10,9 @@
 
 #define POOL_SLOTS 6u
 #define POOL_PACKET 4096u
+#ifndef POOL_PACKETS /* up to 512 */
 #define POOL_PACKETS 8u
+#endif
 #define POOL_DICT 2u
 #define POOL_STATES_AT 16384u
 #define POOL_WORDS 32u
