@@ -17,7 +17,7 @@
 
 struct guard;
 
-/* @budget: percent of CPU time. NULL: no memory. */
+/* @budget: percent of the CPU time that the process would use without any. NULL: no memory. */
 struct guard *guard_new(uint32_t budget);
 void guard_free(struct guard *g);
 /* Counts the records of a user packet that are behind @skip bytes of its content. */
@@ -32,8 +32,8 @@ struct guard_now {
 /**
  * guard_decide - looks at what has been counted, when that has gone on for long enough.
  * @text: gets the methods to switch off, "NUMBER:CALLS:NS" each, separated by commas; @share: what
- * part of the CPU time calls have cost, in percent.
- * Returns how many methods there are in @text, mostly 0.
+ * calls have cost, in percent of the CPU time that the process would have used without, 1000 at
+ * most. Returns how many methods there are in @text, mostly 0.
  */
 unsigned int guard_decide(struct guard *g, const struct guard_now *now, char *text, size_t n,
 			  uint32_t *share);
