@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "trace/grow.h"
+
 struct entered {
 	uint64_t end;
 	uint32_t process, why, hash;
@@ -36,15 +38,8 @@ static const struct segment *part(const struct lanes *l, uint32_t who, uint64_t 
 
 static bool add(struct holders *h, const struct entered *e)
 {
-	if (h->nr == h->room) {
-		uint64_t room = h->room ? h->room * 2 : 1024;
-		struct entered *grown = realloc(h->of, room * sizeof(*grown));
-
-		if (!grown)
-			return false;
-		h->of = grown;
-		h->room = room;
-	}
+	if (h->nr == h->room && !GROW(h->of, h->room, 1024))
+		return false;
 	h->of[h->nr++] = *e;
 	return true;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "jis/events.h"
+#include "trace/grow.h"
 
 struct remote {
 	bool internal;
@@ -41,15 +42,10 @@ static uint32_t *line_slot(const struct remote *r, const struct remote_line *key
 
 static int lines_grow(struct remote *r)
 {
-	uint32_t room = r->room ? r->room * 2 : 64;
-	struct remote_line *lines = realloc(r->lines, room * sizeof(*lines));
-
-	if (!lines)
+	if (!GROW(r->lines, r->room, 64))
 		return -ENOMEM;
-	r->lines = lines;
-	r->room = room;
 	free(r->table);
-	r->mask = room * 2 - 1;
+	r->mask = r->room * 2 - 1;
 	r->table = calloc(r->mask + 1ull, sizeof(*r->table));
 	if (!r->table)
 		return -ENOMEM;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/grow.h"
+
 #define BUCKETS 4096u
 
 #define MARKER_NAMES 1000u
@@ -185,15 +187,8 @@ static int instance_add(struct spans_run *r, const struct span *span)
 		s->too_many++;
 		return 0;
 	}
-	if (s->nr == r->room) {
-		uint32_t room = r->room ? r->room * 2 : 256;
-		struct span *grown = realloc(s->list, room * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		s->list = grown;
-		r->room = room;
-	}
+	if (s->nr == r->room && !GROW(s->list, r->room, 256))
+		return -ENOMEM;
 	s->list[s->nr++] = *span;
 	return 0;
 }

@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "trace/grow.h"
+
 #define BLOCK ((size_t)1 << 20)
 
 void spill_init(struct spill *s, uint64_t limit)
@@ -58,15 +60,8 @@ static int block_add(struct spill *s)
 	void *block;
 	int err;
 
-	if (s->nr == s->room) {
-		uint32_t room = s->room ? s->room * 2 : 64;
-		void **grown = realloc(s->blocks, room * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		s->blocks = grown;
-		s->room = room;
-	}
+	if (s->nr == s->room && !GROW(s->blocks, s->room, 64))
+		return -ENOMEM;
 	err = s->used + BLOCK > s->limit ? file_block(s, &block) : memory_block(&block);
 	if (err)
 		return err;

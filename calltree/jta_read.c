@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/grow.h"
+
 _Static_assert(sizeof(struct jta_record) == JTA_RECORD_BYTES, "a record's size");
 _Static_assert(sizeof(struct jta_header) == JTA_RECORD_BYTES, "the header is as long as a record");
 
@@ -164,16 +166,9 @@ static int children_sort(struct jta_children *c)
 	struct by_begin *all = NULL;
 
 	while ((number = children_step(c))) {
-		if (nr == room) {
-			struct by_begin *grown;
-
-			room = room ? room * 2 : 64;
-			grown = realloc(all, room * sizeof(*all));
-			if (!grown) {
-				free(all);
-				return -ENOMEM;
-			}
-			all = grown;
+		if (nr == room && !GROW(all, room, 64)) {
+			free(all);
+			return -ENOMEM;
 		}
 		all[nr++] = (struct by_begin){jta_get(c->tree, number)->begin, number};
 	}

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "jta_read.h"
+#include "trace/grow.h"
 
 bool jta_fits(const struct jta_record *r, const struct jta_query *query)
 {
@@ -73,15 +74,8 @@ struct level {
 
 static int level_add(struct level *l, uint64_t number)
 {
-	if (l->nr == l->room) {
-		uint64_t room = l->room ? l->room * 2 : 256;
-		uint64_t *grown = realloc(l->numbers, room * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		l->numbers = grown;
-		l->room = room;
-	}
+	if (l->nr == l->room && !GROW(l->numbers, l->room, 256))
+		return -ENOMEM;
 	l->numbers[l->nr++] = number;
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "trace/grow.h"
 #include "tree_int.h"
 
 /* Threads ------------------------------------------------------------------------------------ */
@@ -29,19 +30,11 @@ static struct tree_thread *thread_get(struct calltree *t, uint32_t process, uint
 				      uint32_t thread, uint32_t vthread, bool is_virtual)
 {
 	uint64_t key = thread_key(process, java_tid, thread), *index = map64_get(&t->by_key, key);
-	struct tree_thread *grown;
 
 	if (index)
 		return &t->threads[*index];
-	if (t->nr_threads == t->room_threads) {
-		uint32_t room = t->room_threads ? t->room_threads * 2 : 64;
-
-		grown = realloc(t->threads, room * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		t->threads = grown;
-		t->room_threads = room;
-	}
+	if (t->nr_threads == t->room_threads && !GROW(t->threads, t->room_threads, 64))
+		return NULL;
 	if (map64_put(&t->by_key, key, t->nr_threads))
 		return NULL;
 	t->threads[t->nr_threads] =
@@ -56,15 +49,8 @@ static struct tree_thread *thread_get(struct calltree *t, uint32_t process, uint
 
 static int push(struct tree_thread *th, uint64_t number, uint16_t kind, uint64_t begin)
 {
-	if (th->nr == th->room) {
-		uint32_t room = th->room ? th->room * 2 : 16;
-		struct node *grown = realloc(th->nodes, room * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		th->nodes = grown;
-		th->room = room;
-	}
+	if (th->nr == th->room && !GROW(th->nodes, th->room, 16))
+		return -ENOMEM;
 	th->nodes[th->nr++] = (struct node){.number = number, .kind = kind, .begin = begin};
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/grow.h"
 #include "tree_int.h"
 
 #define NAME_ROOM 1024
@@ -135,15 +136,8 @@ static struct tree_stat *stat_get(struct calltree *t, uint32_t process, const st
 
 	if (index)
 		return &t->stats[*index];
-	if (t->nr_stats == t->room_stats) {
-		uint32_t room = t->room_stats ? t->room_stats * 2 : 256;
-		struct tree_stat *grown = realloc(t->stats, room * sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		t->stats = grown;
-		t->room_stats = room;
-	}
+	if (t->nr_stats == t->room_stats && !GROW(t->stats, t->room_stats, 256))
+		return NULL;
 	if (map64_put(&t->by_method, key, t->nr_stats))
 		return NULL;
 	t->stats[t->nr_stats] = (struct tree_stat){.process = process,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "trace/grow.h"
 #include "why.h"
 
 #define MAX_STEPS (1u << 20)
@@ -179,18 +180,12 @@ static int keep_step(void *ctx, const struct path_step *step)
 	struct why_detail *d = ctx;
 
 	if (d->nr_steps == d->room) {
-		uint32_t room = d->room ? d->room * 2 : 256;
-		struct path_step *grown;
-
 		if (d->nr_steps >= MAX_STEPS) {
 			d->cut = true;
 			return path_rows_step(d->rows, step);
 		}
-		grown = realloc(d->steps, room * sizeof(*grown));
-		if (!grown)
+		if (!GROW(d->steps, d->room, 256))
 			return -ENOMEM;
-		d->steps = grown;
-		d->room = room;
 	}
 	d->steps[d->nr_steps++] = *step;
 	return path_rows_step(d->rows, step);

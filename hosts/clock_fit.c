@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/grow.h"
+
 #define PIECES 32     /* of a window, at whose ends the error is told */
 #define ROUNDS 100    /* of a search between two slopes: each takes a third away */
 #define SLACK_NS 0.51 /* bounds are whole ns */
@@ -397,17 +399,10 @@ static void join(struct clock_fit *fit, const struct window *w, const struct win
 
 static struct window *window_add(struct window **windows, size_t n, size_t *room)
 {
-	struct window *grown = *windows;
-
-	if (n == *room) {
-		*room = *room ? *room * 2 : 4;
-		grown = realloc(*windows, *room * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		*windows = grown;
-	}
-	grown[n] = (struct window){0};
-	return &grown[n];
+	if (n == *room && !GROW(*windows, *room, 4))
+		return NULL;
+	(*windows)[n] = (struct window){0};
+	return &(*windows)[n];
 }
 
 static void windows_free(struct window *windows, size_t n)

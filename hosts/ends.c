@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/grow.h"
+
 /* Of more calls than a trace can have: UIDs that are left then are one. */
 #define THIN_MAX (1ull << 40)
 
@@ -35,9 +37,6 @@ static size_t thin_out(struct call_end *ends, size_t nr, uint64_t thin)
 
 static int grow(struct call_ends *e)
 {
-	size_t room = e->room ? e->room * 2 : 1024;
-	struct call_end *grown;
-
 	while (e->nr >= CALL_ENDS_MAX) {
 		/* So many with one UID are of no use. */
 		if (e->thin > THIN_MAX) {
@@ -47,14 +46,7 @@ static int grow(struct call_ends *e)
 		e->thin *= 2;
 		e->nr = thin_out(e->ends, e->nr, e->thin);
 	}
-	if (e->nr < e->room)
-		return 0;
-	grown = realloc(e->ends, room * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	e->ends = grown;
-	e->room = room;
-	return 0;
+	return e->nr < e->room || GROW(e->ends, e->room, 1024) ? 0 : -ENOMEM;
 }
 
 static int on_remote(void *ctx, const struct model_remote_call *call)

@@ -13,6 +13,7 @@
 
 #include "clock.h"
 #include "ftrace.h"
+#include "trace/grow.h"
 
 /* The dead are kept this long for what is still said of them. */
 #define FORGET_NS 5000000000ull
@@ -98,15 +99,8 @@ int ft_note_add(struct backend *b, const struct ft_note *note)
 
 	if (b->notes_first == b->notes_last)
 		b->notes_first = b->notes_last = 0;
-	if (b->notes_last == b->notes_room) {
-		size_t room = b->notes_room ? b->notes_room * 2 : 256;
-		struct ft_note *more = realloc(b->notes, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		b->notes = more;
-		b->notes_room = room;
-	}
+	if (b->notes_last == b->notes_room && !GROW(b->notes, b->notes_room, 256))
+		return -ENOMEM;
 	at = b->notes_last++;
 	for (; at > b->notes_first && b->notes[at - 1].time > note->time; at--)
 		b->notes[at] = b->notes[at - 1];

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/grow.h"
+
 #define LEAF_BITS 10
 #define LEAF_SIZE (1u << LEAF_BITS)
 #define HASH_SIZE 1024u
@@ -132,15 +134,8 @@ void ft_task_die(struct ft_tasks *t, struct ft_task *task, uint64_t now_ns)
 		t->last -= t->first;
 		t->first = 0;
 	}
-	if (t->last == t->room) {
-		size_t room = t->room ? t->room * 2 : 256;
-		struct grave *more = realloc(t->graves, room * sizeof(*more));
-
-		if (!more)
-			return; /* the entry stays until its tid is used again */
-		t->graves = more;
-		t->room = room;
-	}
+	if (t->last == t->room && !GROW(t->graves, t->room, 256))
+		return; /* the entry stays until its tid is used again */
 	t->graves[t->last++] = (struct grave){now_ns, task->tid};
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "jis/events.h"
+#include "trace/grow.h"
 
 static int read_text(const char *path, char *text, size_t size)
 {
@@ -165,7 +166,7 @@ int proc_on_cpu(pid_t pid, pid_t tid)
 
 int proc_threads(pid_t pid, uint32_t **tids)
 {
-	uint32_t *list = NULL, *more;
+	uint32_t *list = NULL;
 	int n = 0, room = 0;
 	struct dirent *e;
 	char path[64];
@@ -179,15 +180,10 @@ int proc_threads(pid_t pid, uint32_t **tids)
 	while ((e = readdir(dir))) {
 		if (e->d_name[0] < '0' || e->d_name[0] > '9')
 			continue;
-		if (n == room) {
-			room = room ? room * 2 : 64;
-			more = realloc(list, (size_t)room * sizeof(*list));
-			if (!more) {
-				free(list);
-				closedir(dir);
-				return -ENOMEM;
-			}
-			list = more;
+		if (n == room && !GROW(list, room, 64)) {
+			free(list);
+			closedir(dir);
+			return -ENOMEM;
 		}
 		list[n++] = (uint32_t)strtoul(e->d_name, NULL, 10);
 	}

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "model_class_waits.h"
+#include "trace/grow.h"
 
 struct class_wait {
 	uint32_t process, tid, class_name; /* tid: inside of the process; model_name() */
@@ -28,16 +29,7 @@ void class_wait_ahead(struct model *m, uint32_t process, const struct jis_ev_cla
 
 	if (!c)
 		c = m->class_waits = calloc(1, sizeof(*c));
-	if (c && c->nr == c->room) {
-		size_t room = c->room ? 2 * c->room : 64;
-		struct class_wait *waits = realloc(c->waits, room * sizeof(*waits));
-
-		if (waits) {
-			c->waits = waits;
-			c->room = room;
-		}
-	}
-	if (!c || c->nr == c->room) {
+	if (!c || (c->nr == c->room && !GROW(c->waits, c->room, 64))) {
 		m->error = -ENOMEM;
 		return;
 	}

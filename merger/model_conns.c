@@ -12,6 +12,7 @@
 
 #include "jis/abi.h"
 #include "model_conn.h"
+#include "trace/grow.h"
 #include "trace/syscall_name.h"
 
 enum conn_op {
@@ -423,16 +424,9 @@ static void conn_used(struct model *m, struct conn *c, uint32_t life, uint64_t t
 		c->told.more_threads = true;
 		return;
 	}
-	if (c->told.nr_threads == c->room) {
-		uint32_t room = c->room ? c->room * 2 : 2;
-		struct model_who *grown = realloc(c->served, room * sizeof(*grown));
-
-		if (!grown) {
-			m->error = -ENOMEM;
-			return;
-		}
-		c->served = grown;
-		c->room = room;
+	if (c->told.nr_threads == c->room && !GROW(c->served, c->room, 2)) {
+		m->error = -ENOMEM;
+		return;
 	}
 	c->last = c->told.nr_threads;
 	c->served[c->told.nr_threads++] = who;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/grow.h"
+
 struct futexes {
 	struct model_futex *futexes;
 	size_t nr, room;
@@ -21,16 +23,7 @@ void futex_ahead(struct model *m, uint32_t process, const struct jis_ev_futex_na
 
 	if (!v)
 		v = m->futexes = calloc(1, sizeof(*v));
-	if (v && v->nr == v->room) {
-		size_t room = v->room ? 2 * v->room : 64;
-		struct model_futex *futexes = realloc(v->futexes, room * sizeof(*futexes));
-
-		if (futexes) {
-			v->futexes = futexes;
-			v->room = room;
-		}
-	}
-	if (!v || v->nr == v->room) {
+	if (!v || (v->nr == v->room && !GROW(v->futexes, v->room, 64))) {
 		m->error = -ENOMEM;
 		return;
 	}

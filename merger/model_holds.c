@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model_int.h"
+#include "trace/grow.h"
 
 /* Deeper nests are cut: the innermost are not told. */
 #define HELD_MAX 4096u
@@ -103,19 +104,11 @@ static struct held *held_find(struct holder *h, uint32_t below, uint32_t class_n
 
 static struct held *held_push(struct model *m, struct holder *h)
 {
-	uint32_t room = h->room ? h->room * 2 : 8;
-	struct held *grown;
-
 	if (h->nr == HELD_MAX)
 		return NULL;
-	if (h->nr == h->room) {
-		grown = realloc(h->held, room * sizeof(*grown));
-		if (!grown) {
-			m->error = -ENOMEM;
-			return NULL;
-		}
-		h->held = grown;
-		h->room = room;
+	if (h->nr == h->room && !GROW(h->held, h->room, 8)) {
+		m->error = -ENOMEM;
+		return NULL;
 	}
 	return &h->held[h->nr++];
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model_int.h"
+#include "trace/grow.h"
 
 #define MAX_NESTS (1u << 24)
 
@@ -162,16 +163,9 @@ static bool nest_push(struct model *m, struct nest *n, uint32_t name)
 		m->counts.unbalanced_spans++;
 		return false;
 	}
-	if (n->depth == n->room) {
-		uint32_t room = n->room ? n->room * 2 : 8;
-		uint32_t *grown = realloc(n->names, room * sizeof(*grown));
-
-		if (!grown) {
-			m->error = -ENOMEM;
-			return false;
-		}
-		n->names = grown;
-		n->room = room;
+	if (n->depth == n->room && !GROW(n->names, n->room, 8)) {
+		m->error = -ENOMEM;
+		return false;
 	}
 	n->names[n->depth++] = name;
 	return true;

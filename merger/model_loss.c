@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model_int.h"
+#include "trace/grow.h"
 
 static bool is_before(const struct loss *a, const struct loss *b)
 {
@@ -46,16 +47,9 @@ static void heap_down(struct loss *heap, uint32_t nr)
 
 static bool loss_push(struct model *m, const struct loss *loss)
 {
-	if (m->nr_losses == m->room_losses) {
-		uint32_t room = m->room_losses ? m->room_losses * 2 : 16;
-		struct loss *grown = realloc(m->losses, room * sizeof(*grown));
-
-		if (!grown) {
-			m->error = -ENOMEM;
-			return false;
-		}
-		m->losses = grown;
-		m->room_losses = room;
+	if (m->nr_losses == m->room_losses && !GROW(m->losses, m->room_losses, 16)) {
+		m->error = -ENOMEM;
+		return false;
 	}
 	m->losses[m->nr_losses] = *loss;
 	m->losses[m->nr_losses].number = m->told_losses++;

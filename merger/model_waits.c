@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "model_int.h"
+#include "trace/grow.h"
 
 void waits_init(struct model *m)
 {
@@ -209,16 +210,9 @@ static uint32_t group_get(struct model *m, uint32_t number)
 		if (m->groups[i].number == number)
 			return i;
 	}
-	if (m->nr_groups == m->room_groups) {
-		uint32_t room = m->room_groups ? m->room_groups * 2 : 16;
-		struct group *grown = realloc(m->groups, room * sizeof(*grown));
-
-		if (!grown) {
-			m->error = -ENOMEM;
-			return NONE;
-		}
-		m->groups = grown;
-		m->room_groups = room;
+	if (m->nr_groups == m->room_groups && !GROW(m->groups, m->room_groups, 16)) {
+		m->error = -ENOMEM;
+		return NONE;
 	}
 	m->groups[m->nr_groups] = (struct group){.number = number, .above = NONE};
 	return m->nr_groups++;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "prv_int.h"
+#include "trace/grow.h"
 
 #define MAX_WAYS 128u	 /* runs merged at once */
 #define READ_SIZE 65536u /* bytes of a run in memory while merging; above any line */
@@ -155,16 +156,9 @@ static void spill_line(struct sorter *s, uint64_t key, const char *text, uint32_
 
 static bool run_add(struct sorter *s, uint64_t at, uint64_t end)
 {
-	if (s->nr_runs == s->room_runs) {
-		uint32_t room = s->room_runs ? s->room_runs * 2 : 64;
-		struct run *grown = realloc(s->runs, room * sizeof(*grown));
-
-		if (!grown) {
-			s->error = -ENOMEM;
-			return false;
-		}
-		s->runs = grown;
-		s->room_runs = room;
+	if (s->nr_runs == s->room_runs && !GROW(s->runs, s->room_runs, 64)) {
+		s->error = -ENOMEM;
+		return false;
 	}
 	s->runs[s->nr_runs++] = (struct run){.at = at, .end = end};
 	return true;

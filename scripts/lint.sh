@@ -17,9 +17,9 @@ tracked() { git ls-files --cached --others --exclude-standard "$@" 2>/dev/null |
 # Which folder may include what (CONTRIBUTING.md); "." is the folder itself.
 declare -A may=(
 	[kmod]="jis" [trace]="jis trace" [libjisctl]="jis trace libjisctl" [agent]="jis agent libjisctl/writer.h"
-	[merger]="jis trace merger" [analysis]="jis analysis merger/model.h trace/manifest.h"
-	[paraver-export]="jis paraver-export merger/model.h trace/manifest.h"
-	[calltree]="jis calltree merger/model.h trace/manifest.h"
+	[merger]="jis trace merger" [analysis]="jis analysis merger/model.h trace/manifest.h trace/grow.h"
+	[paraver-export]="jis paraver-export merger/model.h trace/manifest.h trace/grow.h"
+	[calltree]="jis calltree merger/model.h trace/manifest.h trace/grow.h"
 	[hosts]="jis hosts trace merger/model.h calltree/map64.h"
 	[cli]="jis trace libjisctl merger analysis paraver-export calltree hosts cli"
 )

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "record.h"
 #include "thread_evidence.h"
 
@@ -56,15 +57,8 @@ static struct evidence *add(struct thread_table *t, enum evidence_kind kind, uin
 {
 	struct evidence *e;
 
-	if (t->nr == t->room) {
-		uint32_t room = t->room ? t->room * 2 : 256;
-		struct evidence *grown = realloc(t->items, room * sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		t->items = grown;
-		t->room = room;
-	}
+	if (t->nr == t->room && !GROW(t->items, t->room, 256))
+		return NULL;
 	e = &t->items[t->nr];
 	memset(e, 0, sizeof(*e));
 	e->kind = kind;
