@@ -512,7 +512,7 @@ JIS_WRITER_SLOW void jis_slot_bind(struct jis_writer *w, struct jis_slot *s, __u
  */
 JIS_WRITER_SLOW struct jis_slot *jis_slot_take(struct jis_writer *w, __u32 tid)
 {
-	__u32 i = __atomic_load_n(&w->slot_hint, __ATOMIC_RELAXED), n, nobody;
+	__u32 hint = __atomic_load_n(&w->slot_hint, __ATOMIC_RELAXED), i = hint, n, nobody;
 	__u32 releases = __atomic_load_n(&w->releases, __ATOMIC_ACQUIRE);
 	struct jis_slot *s;
 
@@ -527,7 +527,9 @@ JIS_WRITER_SLOW struct jis_slot *jis_slot_take(struct jis_writer *w, __u32 tid)
 		    !__atomic_compare_exchange_n(&s->owner, &nobody, tid, 0, __ATOMIC_ACQUIRE,
 						 __ATOMIC_RELAXED))
 			continue;
-		__atomic_store_n(&w->slot_hint, i + 1, __ATOMIC_RELAXED);
+		/* Unless one before it has been given back meanwhile. */
+		__atomic_compare_exchange_n(&w->slot_hint, &hint, i + 1, 0, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
 		if (s->position && s->bound != tid)
 			jis_slot_bind(w, s, tid);
 		return s;
@@ -539,11 +541,15 @@ JIS_WRITER_SLOW struct jis_slot *jis_slot_take(struct jis_writer *w, __u32 tid)
 /** jis_slot_give - gives @s back; its part-filled packet stays with it for the next owner. */
 JIS_WRITER_SLOW void jis_slot_give(struct jis_writer *w, struct jis_slot *s)
 {
-	__u32 number = jis_slot_number(w, s);
+	__u32 number = jis_slot_number(w, s),
+	      hint = __atomic_load_n(&w->slot_hint, __ATOMIC_RELAXED);
 
 	__atomic_store_n(&s->owner, 0, __ATOMIC_RELEASE);
 	__atomic_fetch_add(&w->releases, 1, __ATOMIC_RELEASE);
-	__atomic_store_n(&w->slot_hint, number, __ATOMIC_RELAXED);
+	/* The first free one is taken first: each slot that was ever used keeps a packet. */
+	while (number < hint && !__atomic_compare_exchange_n(&w->slot_hint, &hint, number, 0,
+							     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
 }
 
 /** jis_slot_missing - counts a record of type @id for which jis_slot_take() found no slot. */

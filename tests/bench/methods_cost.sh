@@ -6,13 +6,13 @@
 # Rounds of the five in changing order in one JVM; differences are taken within a round: of none over plain, of all and web
 # over none, as the kernel's side and the other families are the same there. Then how long Tomcat takes to start, with
 # preset web and without.
-# What is measured begins SETTLE (12) seconds after the recording, by when the guard has decided and the compiler has done
-# again what rewriting threw away; calls a request are those of the whole recording.
+# What is measured begins SETTLE (20) seconds after the recording, by when the guard has decided, at times twice, and the
+# compiler has done again what rewriting threw away; calls a request are those of the whole recording.
 # Usage: tests/bench/methods_cost.sh BUILD [ROUNDS (8) [SECONDS (4) [STARTS (5)]]]; JAVA, SETTLE.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . scripts/demo/lib.sh
-BUILD=$(cd "${1:?build directory}" && pwd) rounds=${2:-8} seconds=${3:-4} starts=${4:-5} settle=${SETTLE:-12}
+BUILD=$(cd "${1:?build directory}" && pwd) rounds=${2:-8} seconds=${3:-4} starts=${4:-5} settle=${SETTLE:-20}
 jis=$BUILD/jis
 dir=$(mktemp -d "${TMPDIR:-/tmp}/jis-bench.XXXXXX")
 server='' recorder=''

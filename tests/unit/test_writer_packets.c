@@ -87,6 +87,26 @@ START_TEST(each_packet_is_used_before_any_record_is_lost)
 }
 END_TEST
 
+/* Each slot that was used has a packet: threads that come and go must not use them all. */
+START_TEST(slots_given_back_are_used_again_first)
+{
+	struct jis_slot *s[POOL_SLOTS - 1], *latest;
+	unsigned int i, k;
+
+	for (i = 0; i < 1000; i++) {
+		for (k = 0; k < 2 + i % 2; k++)
+			s[k] = jis_slot_take(&w, 100 + k);
+		latest = s[--k];
+		ck_assert_uint_le(jis_slot_number(&w, latest), 3);
+		/* in either order */
+		jis_slot_give(&w, i % 3 ? s[0] : s[1]);
+		jis_slot_give(&w, i % 3 ? s[1] : s[0]);
+		if (k == 2)
+			jis_slot_give(&w, latest);
+	}
+}
+END_TEST
+
 static struct jis_slot *in_a_full_pool(void)
 {
 	struct jis_slot *s = jis_slot_take(&w, 100);
@@ -133,6 +153,7 @@ int main(void)
 	tcase_add_test(tc, packets_read_are_used_again_first);
 	tcase_add_test(tc, packets_held_for_long_are_passed_by);
 	tcase_add_test(tc, each_packet_is_used_before_any_record_is_lost);
+	tcase_add_test(tc, slots_given_back_are_used_again_first);
 	tcase_add_test(tc, who_loses_many_soon_looks_again);
 	tcase_add_test(tc, who_loses_few_looks_each_time);
 	return run_tcase("writer packets", tc);
