@@ -259,7 +259,6 @@ int session_flight_stop(struct jisctl_session *s)
 	int err, e;
 
 	session_flight_describe(s, true); /* the names of those who live */
-	recorder_flight_ending(s->recorder);
 	err = agent_server_finish(s->agents);
 	e = s->ops->stop(s->backend);
 	err = err ? err : e;
