@@ -98,7 +98,7 @@ void recorder_flight_process_end(struct recorder_process *p)
 	p->end_order = r->end_order++;
 	r->nr_ended++;
 	r->ended_bytes += history_bytes(p->history);
-	/* Not @p itself: its names alone may be more than that. */
+	/* Never @p itself, though the names of its threads alone may take more than ENDED_POOLS. */
 	while (!r->ending && (first = ended_first(r)) && first != p &&
 	       (r->nr_ended > ENDED_MAX || outdated(r, first) ||
 		r->ended_bytes > ENDED_POOLS * r->params.process_history_bytes))

@@ -452,7 +452,7 @@ int jisctl_session_stop(struct jisctl_session *s, const char *reason)
 		control_close(&s->control);
 	s->has_control = false;
 	if (s->options.flight_recorder)
-		recorder_flight_ending(s->recorder); /* before processes end by it */
+		recorder_flight_ending(s->recorder); /* first: agents that leave end processes */
 	err = session_agents_leave(s);
 	if (s->options.flight_recorder) {
 		e = session_flight_stop(s);
