@@ -711,6 +711,15 @@ static void agent_guard(struct agent_server *s, struct agent *a)
 	agent_server_methods(s, a->pid, text, JIS_METHODS_GUARD);
 }
 
+void agent_server_guard(struct agent_server *s)
+{
+	struct agent *a;
+
+	for (a = s->agents; a; a = a->next)
+		if (a->pool && a->guard)
+			agent_guard(s, a);
+}
+
 int agent_server_drain(struct agent_server *s, bool flush)
 {
 	int fullest = 0, n, err = 0;
@@ -728,8 +737,6 @@ int agent_server_drain(struct agent_server *s, bool flush)
 			err = recorder_error(s->config.recorder);
 			continue;
 		}
-		if (flush && a->guard)
-			agent_guard(s, a);
 		packets = pool_packets(a->pool);
 		n = (int)((uint64_t)n * 256 / (packets < DRAIN_PACKETS ? packets : DRAIN_PACKETS));
 		fullest = n > fullest ? n : fullest;

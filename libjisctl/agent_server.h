@@ -96,6 +96,9 @@ void agent_server_enable(struct agent_server *s, bool on);
  * packets were full, as a share of the pools' in 1/256 (of the fullest pool; of 1024 packets where
  * a pool has more), or -errno. */
 int agent_server_drain(struct agent_server *s, bool flush);
+/* Lets the rate guards look at what the calls of traced methods cost, as far as pools have been
+ * emptied, and switch off those that cost too much. */
+void agent_server_guard(struct agent_server *s);
 
 uint32_t agent_server_pools(const struct agent_server *s);
 /* Adds what living pools have counted. */

@@ -130,6 +130,7 @@ int session_flush(struct jisctl_session *s)
 
 	if (s->options.flight_recorder) { /* part-filled packets stay where they are */
 		session_flight_describe(s, false);
+		agent_server_guard(s->agents);
 		/* Whoever joins has the backend read all that its rings have, so that these may
 		 * never be full enough to wake us. */
 		err = s->ops->freeze ? 0 : session_drain_kernel(s, false);
@@ -142,6 +143,7 @@ int session_flush(struct jisctl_session *s)
 	err = err ? err : e;
 	e = agent_server_drain(s->agents, true);
 	err = err || e > 0 ? err : e;
+	agent_server_guard(s->agents);
 	e = recorder_flush(s->recorder);
 	return session_fail(s, err ? err : e);
 }

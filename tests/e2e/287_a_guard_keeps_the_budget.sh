@@ -37,6 +37,13 @@ got=$(calls u MethodsHot.warm)
 [ "$(calls u MethodsHot.hot)" = 0 ] || fail "the hot one is on"
 [ ! -e u/methods.off ] || fail "there is a list of nothing"
 
+# A flight recorder's guard does the same.
+"${RECORD[@]}" --flight-recorder --methods 'MethodsHot.hot,MethodsHot.warm' -o f -- "$JAVA" -cp "$CLASSES" MethodsHot 6 >out 2>err ||
+	{ cat err; fail "exit status $?"; }
+grep 'switched off' err || { cat err; fail "a flight recorder has no guard"; }
+[ "$(sed 's/ #.*//' f/methods.off)" = '!MethodsHot.hot(I)V' ] || fail "a flight recorder's methods.off is not that"
+"$JIS" dump --event method_off f | grep -F '(MethodsHot.hot)' || fail "a flight recorder does not tell it"
+
 # JIS_TEST_LATER=5: one more than there are decisions becomes hot; before a release, too.
 later=${JIS_TEST_LATER:-1}
 "${RECORD[@]}" --pool 64M --methods 'MethodsRates$*.*,!**.<init>' -o r -- "$JAVA" -Xbatch -XX:TieredStopAtLevel=1 \
