@@ -28,6 +28,7 @@ struct history {
 	uint64_t bytes_max, dropped, dropped_bytes;
 	uint64_t since;	     /* the latest end of a packet that was dropped */
 	struct entry **open; /* by stream: its open packet, or NULL */
+	uint64_t *emptied;   /* by stream: packets that history_rewrite() took away */
 	uint32_t nr_open;
 };
 
@@ -44,6 +45,11 @@ struct history *history_new(uint64_t bytes)
 static const struct jis_packet_header *entry_packet(const struct entry *e)
 {
 	return (const struct jis_packet_header *)e->packet;
+}
+
+static struct jis_packet_header *entry_header(struct entry *e)
+{
+	return (struct jis_packet_header *)e->packet;
 }
 
 static void entry_free(struct history *h, struct entry *e)
@@ -77,6 +83,7 @@ void history_free(struct history *h)
 	while (h->lists[1].first)
 		entry_free(h, h->lists[1].first);
 	free(h->open);
+	free(h->emptied);
 	free(h);
 }
 
@@ -85,6 +92,7 @@ static int open_reserve(struct history *h, uint32_t stream)
 {
 	uint32_t nr = h->nr_open ? h->nr_open : 64;
 	struct entry **more;
+	uint64_t *emptied;
 
 	if (stream < h->nr_open)
 		return 0;
@@ -93,8 +101,13 @@ static int open_reserve(struct history *h, uint32_t stream)
 	more = realloc(h->open, nr * sizeof(struct entry *));
 	if (!more)
 		return -ENOMEM;
-	memset(more + h->nr_open, 0, (nr - h->nr_open) * sizeof(struct entry *));
 	h->open = more;
+	emptied = realloc(h->emptied, nr * sizeof(*emptied));
+	if (!emptied)
+		return -ENOMEM;
+	h->emptied = emptied;
+	memset(h->open + h->nr_open, 0, (nr - h->nr_open) * sizeof(struct entry *));
+	memset(emptied + h->nr_open, 0, (nr - h->nr_open) * sizeof(*emptied));
 	h->nr_open = nr;
 	return 0;
 }
@@ -117,7 +130,9 @@ int history_add(struct history *h, uint32_t stream, const struct jis_packet_head
 	e->bytes = bytes;
 	e->forever = forever;
 	memcpy(e->packet, packet, bytes);
-	if (h->open[stream] && entry_packet(h->open[stream])->packet_seq == packet->packet_seq)
+	entry_header(e)->packet_seq -= h->emptied[stream];
+	if (h->open[stream] &&
+	    entry_packet(h->open[stream])->packet_seq == entry_packet(e)->packet_seq)
 		entry_free(h, h->open[stream]);
 	h->open[stream] = open ? e : NULL;
 	e->next = NULL;
@@ -145,6 +160,50 @@ int history_each(const struct history *h, uint64_t from,
 	return err;
 }
 
+/* Gives back what the packet no longer takes. */
+static void entry_shrink(struct history *h, struct entry *e)
+{
+	uint32_t bytes = (uint32_t)(entry_packet(e)->content_size / 8);
+	struct list *l = &h->lists[e->forever];
+	bool open = h->open[e->stream] == e;
+	struct entry *moved;
+
+	l->bytes -= e->bytes - bytes;
+	e->bytes = bytes;
+	moved = realloc(e, sizeof(*e) + bytes);
+	if (!moved)
+		return;
+	*(moved->prev ? &moved->prev->next : &l->first) = moved;
+	*(moved->next ? &moved->next->prev : &l->last) = moved;
+	if (open)
+		h->open[moved->stream] = moved;
+}
+
+void history_rewrite(struct history *h,
+		     uint32_t (*packet)(void *ctx, struct jis_packet_header *packet), void *ctx)
+{
+	uint64_t *emptied = calloc(h->nr_open + 1u, sizeof(*emptied));
+	struct entry *e, *next;
+	uint32_t bytes, i;
+
+	for (e = emptied ? h->lists[1].first : NULL; e; e = next) {
+		next = e->next;
+		bytes = packet(ctx, entry_header(e));
+		if (bytes <= JIS_PACKET_HEADER_SIZE && h->open[e->stream] != e) {
+			emptied[e->stream]++;
+			entry_free(h, e);
+			continue;
+		}
+		entry_header(e)->packet_seq -= emptied[e->stream];
+		entry_header(e)->content_size = entry_header(e)->packet_size = bytes * 8ull;
+		if (bytes < e->bytes)
+			entry_shrink(h, e);
+	}
+	for (i = 0; emptied && i < h->nr_open; i++)
+		h->emptied[i] += emptied[i];
+	free(emptied);
+}
+
 uint64_t history_dropped(const struct history *h)
 {
 	return h->dropped;
@@ -163,4 +222,9 @@ uint64_t history_cycled(const struct history *h)
 uint64_t history_bytes(const struct history *h)
 {
 	return h->lists[0].bytes + h->lists[1].bytes;
+}
+
+uint64_t history_forever_bytes(const struct history *h)
+{
+	return h->lists[1].bytes;
 }

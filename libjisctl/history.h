@@ -38,6 +38,15 @@ int history_each(const struct history *h, uint64_t from,
 		 int (*packet)(void *ctx, uint32_t stream, const struct jis_packet_header *packet),
 		 void *ctx);
 
+/**
+ * history_rewrite - lets @packet change those kept for ever, in the order history_each() has.
+ * @packet: may leave out records, and returns how many bytes are left, its header included. A
+ * packet without records goes and leaves no gap in the numbers; one that is open stays, and has all
+ * it had where it comes again.
+ */
+void history_rewrite(struct history *h,
+		     uint32_t (*packet)(void *ctx, struct jis_packet_header *packet), void *ctx);
+
 /* Packets that went or could not be kept. */
 uint64_t history_dropped(const struct history *h);
 /* All that ended later is still there: the latest end of a packet that went; 0: none did. */
@@ -46,5 +55,6 @@ uint64_t history_since(const struct history *h);
 uint64_t history_cycled(const struct history *h);
 /* Bytes of packets held, those kept for ever included. */
 uint64_t history_bytes(const struct history *h);
+uint64_t history_forever_bytes(const struct history *h); /* of those alone */
 
 #endif /* JISCTL_HISTORY_H */

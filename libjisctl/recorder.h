@@ -150,6 +150,11 @@ void recorder_flight_names(struct recorder *r, struct flight_names *names);
 int recorder_flight_replay(struct recorder *r, uint64_t from, struct recorder *into);
 /* How much of the kernel's records @r has given up, see backend.h: cycled(). */
 uint64_t recorder_flight_cycled(const struct recorder *r);
+/* Has the dictionary of a process grown so long that it is to be gone over? */
+bool recorder_flight_long(const struct recorder *r);
+/* Leaves out of such dictionaries what nothing needs any more: whatever their processes and the
+ * kernel have told until now has been handed to @r. @slack: see dict_trim(). */
+void recorder_flight_trim(struct recorder *r, uint64_t slack);
 /* From now on processes end because the session does: none is forgotten for that. */
 void recorder_flight_ending(struct recorder *r);
 /* The end of a flight recorder: writes what it has kept, and from now on all packets it gets.

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dict_trim.h"
 #include "packet_walk.h"
 #include "recorder_private.h"
 
@@ -44,7 +45,38 @@ int recorder_flight_process(struct recorder_process *p)
 	if (!p->r->keeping)
 		return 0;
 	p->history = history_new(p->r->params.process_history_bytes);
+	p->trim_at = p->r->params.process_history_bytes;
 	return p->history ? 0 : -ENOMEM;
+}
+
+static bool is_long(const struct recorder_process *p)
+{
+	return p->history && !p->ended && history_forever_bytes(p->history) > p->trim_at;
+}
+
+bool recorder_flight_long(const struct recorder *r)
+{
+	const struct recorder_process *p;
+
+	for (p = r->processes; p; p = p->next)
+		if (is_long(p))
+			return true;
+	return false;
+}
+
+void recorder_flight_trim(struct recorder *r, uint64_t slack)
+{
+	uint64_t least = r->params.process_history_bytes, left;
+	struct recorder_process *p;
+	int err;
+
+	for (p = r->processes; p; p = p->next) {
+		if (!is_long(p))
+			continue;
+		err = dict_trim(p->history, r->kernel_history, slack); /* else another time */
+		left = history_forever_bytes(p->history);
+		p->trim_at = left + (err || left < least ? least : left);
+	}
 }
 
 /* Forgets the process, and removes what it has in our directory. */

@@ -49,6 +49,7 @@ struct recorder_process {
 	uint32_t own_slot;		 /* the first that the recorder itself writes; 0: none */
 	struct process_futexes *futexes; /* NULL: none met */
 	struct history *history;	 /* of a flight recorder that keeps packets */
+	uint64_t trim_at; /* how long its dictionary may grow before it is gone over */
 	bool ended;
 	uint64_t end_time, end_order; /* of a flight recorder: rebased ticks; the how manieth */
 };

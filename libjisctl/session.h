@@ -106,6 +106,9 @@ int session_flight_stop(struct jisctl_session *s);
 /* Has threads, names and descriptors told again when that was long ago, or buffers have overwritten
  * much since; @now: in any case. */
 void session_flight_describe(struct jisctl_session *s, bool now);
+/* Where dictionaries have grown long, leaves out of them what nothing needs any more. Returns 0 or
+ * -errno. */
+int session_flight_trim(struct jisctl_session *s);
 /* Remembers a mark for snapshots. */
 void session_flight_mark(struct jisctl_session *s, uint32_t mark, uint64_t time);
 

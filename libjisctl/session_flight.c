@@ -17,6 +17,8 @@
 #define DESCRIBE_LEAST_NS 400000000ull
 #define DESCRIBE_CYCLED 32u
 #define MARKS_MAX 4096u
+/* For how long a thread may be in records after it has said that it ends. */
+#define ENDING_NS 1000000000ull
 
 static uint64_t cycled(const struct jisctl_session *s)
 {
@@ -141,8 +143,6 @@ static int gather(struct jisctl_session *s)
 {
 	int err = 0, e;
 
-	if (s->ops->dump && s->state == JIS_SESSION_RUNNING)
-		err = s->ops->dump(s->backend);
 	if (!err && !s->ops->freeze) { /* what waits to be read, then what is part-filled */
 		err = session_drain_kernel(s, true);
 		e = s->ops->flush(s->backend);
@@ -152,6 +152,21 @@ static int gather(struct jisctl_session *s)
 	}
 	e = agent_server_drain(s->agents, true);
 	return err || e > 0 ? err : e;
+}
+
+int session_flight_trim(struct jisctl_session *s)
+{
+	struct clock_reading now;
+	int err;
+
+	if (!recorder_flight_long(s->recorder))
+		return 0;
+	err = gather(s); /* records of threads that have ended are among it */
+	if (err)
+		return err;
+	clock_read_all(s->clock, s->base, &now);
+	recorder_flight_trim(s->recorder, ticks(s, &now, ENDING_NS));
+	return 0;
 }
 
 /* The processes that are targets by themselves, as the trace of the whole would tell them. */
@@ -236,7 +251,10 @@ int jisctl_session_snapshot(struct jisctl_session *s, const char *directory, uin
 				s->nr_marks - first, &r);
 	if (err)
 		return err;
-	err = gather(s);
+	if (s->ops->dump && s->state == JIS_SESSION_RUNNING)
+		err = s->ops->dump(s->backend);
+	if (!err)
+		err = gather(s);
 	if (!err && s->ops->freeze) {
 		copy = history_new(UINT64_MAX);
 		err = copy ? kernel_frozen_copy(s, copy) : -ENOMEM;

@@ -134,6 +134,8 @@ int session_flush(struct jisctl_session *s)
 		/* Whoever joins has the backend read all that its rings have, so that these may
 		 * never be full enough to wake us. */
 		err = s->ops->freeze ? 0 : session_drain_kernel(s, false);
+		e = session_flight_trim(s);
+		err = err ? err : e;
 		e = recorder_flush(s->recorder);
 		return session_fail(s, err ? err : e);
 	}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/** Has many threads in turn, each with a long name, then calls last() a hundred times. Usage: ManyNames THREADS [wait] */
+/**
+ * Has many threads in turn, each with a long name that begins with its number, then calls last() a hundred times. Usage: ManyNames THREADS [wait | MS]: as
+ * input says, or with a pause of MS when two thirds of them have been. */
 public final class ManyNames {
 	private static int sum;
 
@@ -10,15 +12,18 @@ public final class ManyNames {
 
 	public static void main(String[] args) throws Exception {
 		int n = Integer.parseInt(args[0]);
-		boolean wait = args.length > 1;
+		boolean wait = args.length > 1 && args[1].equals("wait");
+		int pause = args.length > 1 && !wait ? Integer.parseInt(args[1]) : 0;
 		if (wait) {
 			System.out.println("READY");
 			System.in.read();
 		}
 		for (int i = 0; i < n; i++) {
-			Thread thread = new Thread(() -> {}, "n".repeat(180) + " " + i);
+			Thread thread = new Thread(() -> {}, i + " " + "n".repeat(180));
 			thread.start();
 			thread.join();
+			if (i == n / 3 * 2)
+				Thread.sleep(pause);
 		}
 		for (int i = 0; i < 100; i++)
 			last(i);
