@@ -68,9 +68,11 @@ bool clock_tsc_usable(char *why, size_t n);
 
 /**
  * clock_handoff_test - hands a token round all CPUs this process may use, @rounds times; each
- * holder reads the TSC and compares with its predecessor's.
+ * holder reads the TSC and compares with its predecessor's. After CLOCK_HANDOFF_SECONDS it ends
+ * with what has been seen until then.
  * Returns the number of steps back seen, or -errno.
  */
+#define CLOCK_HANDOFF_SECONDS 1
 int clock_handoff_test(unsigned int rounds);
 
 /**

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The session's clock: choice, base, readings, frequency. */
 #include <check.h>
+#include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -74,6 +76,29 @@ START_TEST(tsc_never_steps_back_where_it_is_used)
 }
 END_TEST
 
+static void *spin(void *arg)
+{
+	while (!__atomic_load_n((int *)arg, __ATOMIC_RELAXED))
+		;
+	return NULL;
+}
+
+/* On a busy machine a token may go round very slowly: a recording begins all the same. */
+START_TEST(hand_off_test_ends_in_any_case)
+{
+	pthread_t threads[64];
+	int end = 0;
+	size_t i;
+
+	for (i = 0; i < 64; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, spin, &end), 0);
+	ck_assert_int_ge(clock_handoff_test(UINT_MAX), 0);
+	__atomic_store_n(&end, 1, __ATOMIC_RELAXED);
+	for (i = 0; i < 64; i++)
+		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("jisctl_clock");
@@ -82,6 +107,7 @@ int main(void)
 	int failed;
 
 	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, hand_off_test_ends_in_any_case);
 	tcase_add_test(tc, base_is_in_the_past_and_round);
 	tcase_add_test(tc, raw_is_there_and_counts_nanoseconds);
 	tcase_add_test(tc, readings_are_of_one_instant);
