@@ -50,27 +50,11 @@ static const char *stream_name(const struct dump *d, const struct stream_cursor 
 	return d->trace->manifest->streams[c - d->trace->streams].path;
 }
 
-static uint32_t read_u32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static uint64_t read_u64(const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
 /* The method of a call, by its number and its name. */
 static bool print_method(const struct dump *d, const struct stream_cursor *c,
 			 const struct event_info *info, const struct field_info *f)
 {
-	uint32_t value = read_u32(c->payload + f->offset), number = value & ~JIS_METHOD_UNWOUND;
+	uint32_t value = field_u32(c->payload + f->offset), number = value & ~JIS_METHOD_UNWOUND;
 	const char *name = NULL;
 
 	if (strcmp(f->name, "method"))
@@ -109,22 +93,22 @@ static void print_field(const struct dump *d, const struct stream_cursor *c,
 		return;
 	switch (f->type) {
 	case FIELD_U32:
-		printf("%" PRIu32, read_u32(p));
+		printf("%" PRIu32, field_u32(p));
 		break;
 	case FIELD_S32:
-		printf("%" PRId32, (int32_t)read_u32(p));
+		printf("%" PRId32, (int32_t)field_u32(p));
 		break;
 	case FIELD_X32:
-		printf("0x%" PRIX32, read_u32(p));
+		printf("0x%" PRIX32, field_u32(p));
 		break;
 	case FIELD_U64:
-		printf("%" PRIu64, read_u64(p));
+		printf("%" PRIu64, field_u64(p));
 		break;
 	case FIELD_S64:
-		printf("%" PRId64, (int64_t)read_u64(p));
+		printf("%" PRId64, (int64_t)field_u64(p));
 		break;
 	case FIELD_X64:
-		printf("0x%" PRIX64, read_u64(p));
+		printf("0x%" PRIX64, field_u64(p));
 		break;
 	case FIELD_STR:
 		putchar('"');
@@ -191,7 +175,7 @@ static void dump_one(struct dump *d, const struct stream_cursor *c)
 	uint64_t ns = clock_scale_ns(&d->scale, c->time);
 
 	if (c->stream_class == JIS_STREAM_USER && c->id == JIS_EV_thread_bind)
-		d->owner[c - d->trace->streams] = read_u32(c->payload);
+		d->owner[c - d->trace->streams] = field_u32(c->payload);
 	method_names_add(d->names, c); /* without memory there is no name */
 	if (!info || ns < d->filter->from || (d->filter->to && ns > d->filter->to))
 		return;

@@ -15,22 +15,6 @@
 #include "jis/events.h"
 #include "libjisctl/syscalls.h"
 
-static int32_t get_s32(const uint8_t *p)
-{
-	int32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static int64_t get_s64(const uint8_t *p)
-{
-	int64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
 static bool print_call(const char *machine, int32_t nr)
 {
 	const char *name;
@@ -185,7 +169,7 @@ static uint32_t family_of(const struct event_info *info, const uint8_t *payload)
 {
 	const uint8_t *p = field_of(info, payload, "family");
 
-	return p ? (uint32_t)get_s32(p) : AF_UNSPEC;
+	return p ? field_u32(p) : AF_UNSPEC;
 }
 
 bool dump_field_hidden(const struct event_info *info, const struct field_info *f,
@@ -219,21 +203,21 @@ bool dump_field_print(const char *machine, const struct event_info *info,
 	const uint8_t *p = payload + f->offset;
 
 	if (!strcmp(f->name, "nr") || !strcmp(f->name, "prev_syscall"))
-		return print_call(machine, get_s32(p));
+		return print_call(machine, (int32_t)field_u32(p));
 	if (!strcmp(f->name, "result"))
-		return f->type == FIELD_S64 && print_result(get_s64(p));
+		return f->type == FIELD_S64 && print_result((int64_t)field_u64(p));
 	if (!strcmp(f->name, "family"))
-		return print_family((uint32_t)get_s32(p));
+		return print_family(field_u32(p));
 	if (!strcmp(info->name, "method_value") && !strcmp(f->name, "kind"))
-		return print_value_kind((uint32_t)get_s32(p));
+		return print_value_kind(field_u32(p));
 	if (is_address(f->name))
 		return print_address(family_of(info, payload), p);
 	if (!strcmp(info->name, "syscall_futex") && !strcmp(f->name, "op"))
-		return print_futex(machine, get_s32(field_of(info, payload, "nr")),
-				   (uint32_t)get_s32(p));
+		return print_futex(machine, (int32_t)field_u32(field_of(info, payload, "nr")),
+				   field_u32(p));
 	if (!strcmp(info->name, "fd_file") && !strcmp(f->name, "type"))
-		return print_fd_type((uint32_t)get_s32(p));
+		return print_fd_type(field_u32(p));
 	if (!strcmp(info->name, "fd_socket") && !strcmp(f->name, "type"))
-		return print_socket_type((uint32_t)get_s32(p));
+		return print_socket_type(field_u32(p));
 	return false;
 }

@@ -66,13 +66,15 @@ static inline uint64_t clock_now(uint32_t kind)
  */
 bool clock_tsc_usable(char *why, size_t n);
 
+#define CLOCK_HANDOFF_SECONDS 1
+
 /**
  * clock_handoff_test - hands a token round all CPUs this process may use, @rounds times; each
- * holder reads the TSC and compares with its predecessor's. After CLOCK_HANDOFF_SECONDS it ends
- * with what has been seen until then.
- * Returns the number of steps back seen, or -errno.
+ * holder reads the TSC and compares with its predecessor's. At real-time priority where that is
+ * allowed: until it is over, nothing else of lower priority runs on these CPUs. After
+ * CLOCK_HANDOFF_SECONDS it ends with what has been seen until then. Returns the number of steps
+ * back seen, or -errno.
  */
-#define CLOCK_HANDOFF_SECONDS 1
 int clock_handoff_test(unsigned int rounds);
 
 /**

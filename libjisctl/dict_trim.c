@@ -14,6 +14,7 @@
 
 #include "packet_walk.h"
 #include "trace/event_info.h"
+#include "trace/grow.h"
 
 /* A record of the dictionary about a thread. */
 struct item {
@@ -44,78 +45,41 @@ struct trim {
 	bool no_memory;
 };
 
-/* Makes room for one more of @size bytes behind @nr. */
-static bool reserve(void **array, size_t nr, size_t *room, size_t size)
-{
-	size_t more = *room ? *room * 2 : 1024;
-	void *grown;
-
-	if (nr < *room)
-		return true;
-	grown = realloc(*array, more * size);
-	if (!grown)
-		return false;
-	*array = grown;
-	*room = more;
-	return true;
-}
-
 static bool about_thread(uint32_t id)
 {
 	return id == JIS_EV_java_thread_start || id == JIS_EV_java_thread_end ||
 	       id == JIS_EV_java_thread_name || id == JIS_EV_class_waited;
 }
 
-static uint32_t u32_at(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static uint64_t u64_at(const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
 static void item_add(void *ctx, uint32_t id, uint64_t time, const uint8_t *payload, uint32_t size)
 {
 	struct trim *t = ctx;
-	void *items = t->items;
 
 	(void)size;
 	if (!about_thread(id) || t->no_memory)
 		return;
-	if (!reserve(&items, t->nr_items, &t->room_items, sizeof(*t->items))) {
+	if (t->nr_items == t->room_items && !GROW(t->items, t->room_items, 1024)) {
 		t->no_memory = true;
 		return;
 	}
-	t->items = items;
 	t->items[t->nr_items] = (struct item){
-		.java_tid = u64_at(payload), /* all of them begin with it */
+		.java_tid = field_u64(payload), /* all of them begin with it */
 		.time = time,
 		.id = id,
 		.nr = (uint32_t)t->nr_items,
 	};
 	if (id == JIS_EV_java_thread_start)
 		t->items[t->nr_items].tid =
-			u32_at(payload + offsetof(struct jis_ev_java_thread_start, tid));
+			field_u32(payload + offsetof(struct jis_ev_java_thread_start, tid));
 	t->nr_items++;
 }
 
 static void use_add(struct trim *t, uint64_t who, uint64_t time)
 {
-	void *old = t->old;
-
-	if (t->no_memory || !reserve(&old, t->nr_old, &t->room_old, sizeof(*t->old))) {
+	if (t->no_memory || (t->nr_old == t->room_old && !GROW(t->old, t->room_old, 1024))) {
 		t->no_memory = true;
 		return;
 	}
-	t->old = old;
 	t->old[t->nr_old++] = (struct use){.who = who, .time = time};
 }
 
@@ -138,16 +102,16 @@ static void old_add(void *ctx, uint32_t id, uint64_t time, const uint8_t *payloa
 	if (time >= t->cut || !info)
 		return;
 	if (t->class == JIS_STREAM_USER && id == JIS_EV_thread_bind)
-		t->owner = u32_at(payload + offsetof(struct jis_ev_thread_bind, tid));
+		t->owner = field_u32(payload + offsetof(struct jis_ev_thread_bind, tid));
 	use_add(t, t->class == JIS_STREAM_USER ? KERNEL_TID | t->owner : WHOEVER, time);
 	for (i = 0; i < info->nr_fields; i++) {
 		f = &info->fields[i];
 		if (!is_tid(f->name))
 			continue;
-		if (f->type == FIELD_U64 && u64_at(payload + f->offset))
-			use_add(t, u64_at(payload + f->offset), time);
-		else if (f->type == FIELD_U32 && u32_at(payload + f->offset))
-			use_add(t, KERNEL_TID | u32_at(payload + f->offset), time);
+		if (f->type == FIELD_U64 && field_u64(payload + f->offset))
+			use_add(t, field_u64(payload + f->offset), time);
+		else if (f->type == FIELD_U32 && field_u32(payload + f->offset))
+			use_add(t, KERNEL_TID | field_u32(payload + f->offset), time);
 	}
 }
 
@@ -290,7 +254,8 @@ static void record_keep(void *ctx, uint32_t id, uint64_t time, const uint8_t *pa
 	w->last = time;
 }
 
-/* Returns how many bytes of the packet are left. */
+/* Returns how many bytes of the packet are left. All its records are sound: who read it from its
+ * writer has looked at each. */
 static uint32_t packet_rewrite(void *ctx, struct jis_packet_header *packet)
 {
 	struct rewrite *w = ctx;
@@ -322,9 +287,10 @@ int dict_trim(struct history *process, const struct history *kernel, uint64_t sl
 	t.gone = err ? NULL : calloc(t.nr_items + 1, sizeof(*t.gone));
 	if (t.gone) {
 		judge(&t);
-		history_rewrite(process, packet_rewrite, &rewrite);
+		err = history_rewrite(process, packet_rewrite, &rewrite);
+	} else {
+		err = -ENOMEM;
 	}
-	err = t.gone ? 0 : -ENOMEM;
 	free(t.items);
 	free(t.old);
 	free(t.gone);

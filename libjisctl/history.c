@@ -179,14 +179,16 @@ static void entry_shrink(struct history *h, struct entry *e)
 		h->open[moved->stream] = moved;
 }
 
-void history_rewrite(struct history *h,
-		     uint32_t (*packet)(void *ctx, struct jis_packet_header *packet), void *ctx)
+int history_rewrite(struct history *h,
+		    uint32_t (*packet)(void *ctx, struct jis_packet_header *packet), void *ctx)
 {
 	uint64_t *emptied = calloc(h->nr_open + 1u, sizeof(*emptied));
 	struct entry *e, *next;
 	uint32_t bytes, i;
 
-	for (e = emptied ? h->lists[1].first : NULL; e; e = next) {
+	if (!emptied)
+		return -ENOMEM;
+	for (e = h->lists[1].first; e; e = next) {
 		next = e->next;
 		bytes = packet(ctx, entry_header(e));
 		if (bytes <= JIS_PACKET_HEADER_SIZE && h->open[e->stream] != e) {
@@ -199,9 +201,10 @@ void history_rewrite(struct history *h,
 		if (bytes < e->bytes)
 			entry_shrink(h, e);
 	}
-	for (i = 0; emptied && i < h->nr_open; i++)
+	for (i = 0; i < h->nr_open; i++)
 		h->emptied[i] += emptied[i];
 	free(emptied);
+	return 0;
 }
 
 uint64_t history_dropped(const struct history *h)

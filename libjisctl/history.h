@@ -42,10 +42,10 @@ int history_each(const struct history *h, uint64_t from,
  * history_rewrite - lets @packet change those kept for ever, in the order history_each() has.
  * @packet: may leave out records, and returns how many bytes are left, its header included. A
  * packet without records goes and leaves no gap in the numbers; one that is open stays, and has all
- * it had where it comes again.
+ * it had where it comes again. Returns 0 or -ENOMEM: @packet was not called.
  */
-void history_rewrite(struct history *h,
-		     uint32_t (*packet)(void *ctx, struct jis_packet_header *packet), void *ctx);
+int history_rewrite(struct history *h,
+		    uint32_t (*packet)(void *ctx, struct jis_packet_header *packet), void *ctx);
 
 /* Packets that went or could not be kept. */
 uint64_t history_dropped(const struct history *h);

@@ -143,7 +143,7 @@ static int gather(struct jisctl_session *s)
 {
 	int err = 0, e;
 
-	if (!err && !s->ops->freeze) { /* what waits to be read, then what is part-filled */
+	if (!s->ops->freeze) { /* what waits to be read, then what is part-filled */
 		err = session_drain_kernel(s, true);
 		e = s->ops->flush(s->backend);
 		err = err ? err : e;

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "jis/events.h"
 
@@ -39,6 +40,23 @@ struct event_info {
  * Returns NULL when the class has no such event. The result is static.
  */
 const struct event_info *event_info_get(uint32_t stream_class, uint32_t id);
+
+/* A field's value at @p, which need not be aligned. */
+static inline uint32_t field_u32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static inline uint64_t field_u64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
 
 /**
  * event_payload_size - bytes of the payload that begins at @payload, string included.

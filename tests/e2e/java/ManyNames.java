@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 /**
- * Has many threads in turn, each with a long name that begins with its number, then calls last() a hundred times. Usage: ManyNames THREADS [wait | MS]: as
- * input says, or with a pause of MS when two thirds of them have been. */
+ * Has many threads in turn, each with a long name that begins with its number, then calls last() a hundred times. Usage:
+ * ManyNames THREADS [wait | MS]: begins and ends as input says, or has a pause of MS when two thirds of them have been.
+ */
 public final class ManyNames {
 	private static int sum;
 
