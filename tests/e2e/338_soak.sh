@@ -3,7 +3,8 @@
 # A Tomcat under load for a long time, with the methods of preset web traced, switched off and on again, its web application
 # deployed anew each round beside the old one, which goes: no request fails, the old application's classes are unloaded, and in
 # half an hour (make soak, SOAK_SECONDS=1800) neither the code cache nor what the process has in memory, nor its descriptors and
-# threads grow with the rounds. Without SOAK_SECONDS: too few rounds to tell what grows. SOAK_LOG gets the figures of all rounds.
+# threads grow with the rounds; the Metaspace by no more than HotSpot's bug makes it (docs/methods.md). Without SOAK_SECONDS: too
+# few rounds to tell what grows. SOAK_LOG gets the figures of all rounds.
 . "$(dirname "$0")/lib.sh"
 . "$here/../../scripts/demo/lib.sh"
 need_root
@@ -102,11 +103,16 @@ long = int(sys.argv[2]) >= 1800
 assert not long or len(rows) >= 24, f"only {len(rows)} rounds"
 third = len(rows) // 3
 wrong = 0
+# JDK-8308762: constants that are added to a class at each of a round's two retransformations. One version of the classes is 2 MB.
+METASPACE_A_ROUND = 24
 for i, name in enumerate(names):
     v = [r[i] for r in rows]
     middle, last = (statistics.median(v[third:2 * third] or v), statistics.median(v[2 * third:]))
     print(f"{name}: first {v[0]}, median of the middle third {middle}, of the last {last}, most {max(v)}")
     slack = middle * 0.02 + 512 if i < 3 else 3
+    if name == "classes KiB":
+        print(f"classes: {(last - middle) / max(third, 1):.1f} KiB a round")
+        slack += METASPACE_A_ROUND * third
     if long and last > middle + slack:
         wrong += 1
         print(f"{name} grows")
