@@ -7,8 +7,10 @@
 # over none, as the kernel's side and the other families are the same there. Then how long Tomcat takes to start, with
 # preset web and without.
 # What is measured begins SETTLE (20) seconds after the recording, by when the guard has decided, at times twice, and the
-# compiler has done again what rewriting threw away; calls a request are those of the whole recording.
-# Usage: tests/bench/methods_cost.sh BUILD [ROUNDS (8) [SECONDS (4) [STARTS (5)]]]; JAVA, SETTLE.
+# compilers have done most of what rewriting threw away: what they still do is told apart, by the CPU time of the threads that are
+# none of theirs. Calls a request are those of the whole recording.
+# Usage: tests/bench/methods_cost.sh BUILD [ROUNDS (8) [SECONDS (4) [STARTS (5)]]]; JAVA, SETTLE, and
+# ARMS: two or more of "off plain none all web", all five if not given; percents are of off, or of the first without it.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . scripts/demo/lib.sh
@@ -36,8 +38,14 @@ load() { # SECONDS
 		awk '/requests in/ { print $1 } /Non-2xx|Socket errors/ { exit 1 }'
 }
 
-# CPU time of the JVM in microseconds.
-cpu() { awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print ($12 + $13) * 1e6 / hz }' "/proc/$server/stat"; }
+# CPU time of the JVM, and of its threads that are no compilers, in microseconds.
+cpu() {
+	local task
+	awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); printf "%f ", ($12 + $13) * 1e6 / hz }' "/proc/$server/stat"
+	for task in "/proc/$server/task/"*; do
+		[[ $(<"$task/comm") == C[12]' Comp'* ]] || cat "$task/schedstat"
+	done 2>/dev/null | awk '{ ns += $1 } END { printf "%f", ns / 1000 }'
+}
 
 record() { # OPTION...
 	"$jis" record -q --pool 256M -p "$server" -o "$dir/trace" "$@" 2>"$dir/record.log" &
@@ -82,7 +90,7 @@ measure() { # ARM
 		wait $recorder || { cat "$dir/record.log"; exit 1; }
 		recorder=
 	fi
-	echo "$1 $(awk -v a="$after" -v b="$before" -v n="$n" 'BEGIN { print (a - b) / n }') $((warm + n)) $(calls)" >>"$dir/figures"
+	echo "$1 $(awk -v n="$n" '{ print ($3 - $1) / n, ($4 - $2) / n }' <<<"$before $after") $((warm + n)) $(calls)" >>"$dir/figures"
 	rm -rf "$dir/trace"
 }
 
@@ -103,10 +111,11 @@ start() { # COMMAND...
 server=$!
 tomcat_wait "$port" $server 200 || { tail "$dir/tomcat.log"; exit 1; }
 load 20 >/dev/null
-arms=(off plain none all web)
+read -ra arms <<<"${ARMS:-off plain none all web}"
+n=${#arms[@]}
 for ((i = 0; i < rounds; i++)); do
-	for ((k = 0; k < 5; k++)); do
-		measure "${arms[(i + k * (1 + i / 5 % 4)) % 5]}"
+	for ((k = 0; k < n; k++)); do # with five, each comes after each other one in turn
+		measure "${arms[(i + k * (n == 5 ? 1 + i / 5 % 4 : 1)) % n]}"
 	done
 	printf '\rround %d of %d' $((i + 1)) "$rounds" >&2
 done
@@ -116,25 +125,30 @@ wait $server 2>/dev/null || true
 server=
 
 "${command[0]}" -version 2>&1 | sed -n '1p'
-python3 - "$dir/figures" <<'PY'
+python3 - "$dir/figures" "${arms[@]}" <<'PY'
 import statistics as st, sys
-rows = {a: [] for a in ("off", "plain", "none", "all", "web")}
+rows = {a: [] for a in sys.argv[2:]}
 over = {"plain": "off", "none": "plain", "all": "none", "web": "none"}
 for line in open(sys.argv[1]):
-    arm, us, n, calls, pair, gone = line.split()
-    rows[arm].append((float(us), int(n), int(calls), float(pair), int(gone)))
-off = st.median(r[0] for r in rows["off"])
+    arm, us, work, n, calls, pair, gone = line.split()
+    rows[arm].append((float(us), int(n), int(calls), float(pair), int(gone), float(work)))
+base = "off" if "off" in rows else sys.argv[2] # what percents are of
+off = st.median(r[0] for r in rows[base])
 for arm, v in rows.items():
     requests, calls = sum(r[1] for r in v), sum(r[2] for r in v)
-    print("%-5s %7.1f us of CPU a request (median of %d), %7.1f calls" % (arm, st.median(r[0] for r in v), len(v), calls / requests), end="")
-    if arm in over:
+    print("%-5s %7.1f us of CPU a request (median of %d), %.1f without the compilers, %7.1f calls" %
+          (arm, st.median(r[0] for r in v), len(v), st.median(r[5] for r in v), calls / requests), end="")
+    if over.get(arm) in rows:
         added = [x[0] - y[0] for x, y in zip(v, rows[over[arm]])]
         half = 1.7 * st.stdev(added) / len(added) ** 0.5 if len(added) > 1 else 0 # one-sided 95 %
         print(", over %s: median %.1f us, %.1f %%, upper 95 %% bound of the mean %.1f %%" %
               (over[arm], st.median(added), st.median(added) / off * 100, (st.mean(added) + half) / off * 100), end="")
         pair = st.median(r[3] for r in v)
         if arm == "all" and calls and pair:
-            print("; %.2f times calls x %.1f ns" % (st.median(added) / (calls / requests * pair / 1000), pair), end="")
+            work = st.median(x[5] - y[5] for x, y in zip(v, rows[over[arm]]))
+            ns = calls / requests * pair / 1000
+            print("; %.2f times calls x %.1f ns, %.1f us and %.2f times without the compilers" %
+                  (st.median(added) / ns, pair, work, work / ns), end="")
     if any(r[4] for r in v):
         print(", %d methods switched off" % st.median(r[4] for r in v), end="")
     print()
