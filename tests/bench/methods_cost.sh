@@ -43,7 +43,7 @@ cpu() {
 	local task
 	awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); printf "%f ", ($12 + $13) * 1e6 / hz }' "/proc/$server/stat"
 	for task in "/proc/$server/task/"*; do
-		[[ $(<"$task/comm") == C[12]' Comp'* ]] || cat "$task/schedstat"
+		[[ $(<"$task/comm") == C[12]' Comp'* ]] || cat "$task/schedstat" || : # it has ended
 	done 2>/dev/null | awk '{ ns += $1 } END { printf "%f", ns / 1000 }'
 }
 
@@ -80,6 +80,8 @@ measure() { # ARM
 	none) record --methods none ;;
 	all) record --methods 'web,size>0' --methods-budget 0 ;;
 	web) record --methods web ;;
+	off) ;;
+	*) echo "ARMS: $1 is none of off, plain, none, all, web" >&2; exit 1 ;;
 	esac
 	warm=$(load "$settle")
 	before=$(cpu)
@@ -112,10 +114,10 @@ server=$!
 tomcat_wait "$port" $server 200 || { tail "$dir/tomcat.log"; exit 1; }
 load 20 >/dev/null
 read -ra arms <<<"${ARMS:-off plain none all web}"
-n=${#arms[@]}
+nr_arms=${#arms[@]}
 for ((i = 0; i < rounds; i++)); do
-	for ((k = 0; k < n; k++)); do # with five, each comes after each other one in turn
-		measure "${arms[(i + k * (n == 5 ? 1 + i / 5 % 4 : 1)) % n]}"
+	for ((k = 0; k < nr_arms; k++)); do # with five, each comes after each other one in turn
+		measure "${arms[(i + k * (nr_arms == 5 ? 1 + i / 5 % 4 : 1)) % nr_arms]}"
 	done
 	printf '\rround %d of %d' $((i + 1)) "$rounds" >&2
 done

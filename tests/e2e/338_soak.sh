@@ -3,7 +3,7 @@
 # A Tomcat under load for a long time, with the methods of preset web traced, switched off and on again, its web application
 # deployed anew each round beside the old one, which goes: no request fails, the old application's classes are unloaded, and in
 # half an hour (make soak, SOAK_SECONDS=1800) neither the code cache nor what the process has in memory, nor its descriptors and
-# threads grow with the rounds; the Metaspace by no more than HotSpot's bug makes it (docs/methods.md). Without SOAK_SECONDS: too
+# threads grow with the rounds; the Metaspace by no more than 24 KiB a round (docs/methods.md). Without SOAK_SECONDS: too
 # few rounds to tell what grows. SOAK_LOG gets the figures of all rounds.
 . "$(dirname "$0")/lib.sh"
 . "$here/../../scripts/demo/lib.sh"
@@ -103,7 +103,8 @@ long = int(sys.argv[2]) >= 1800
 assert not long or len(rows) >= 24, f"only {len(rows)} rounds"
 third = len(rows) // 3
 wrong = 0
-# JDK-8308762: constants that are added to a class at each of a round's two retransformations. One version of the classes is 2 MB.
+# KiB: about half is what JDK-8308762 adds to classes at each of a round's two retransformations, the rest is not explained. One
+# version of the classes that stayed would be 2 MB.
 METASPACE_A_ROUND = 24
 for i, name in enumerate(names):
     v = [r[i] for r in rows]
