@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A flight recorder that sees thousands of processes end keeps neither memory, nor descriptors, nor directories of
 # all of them; none is refused a pool, and what the last ones wrote is in a snapshot.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 need_root
 cd "$TESTDIR" || exit 1

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Methods that compilers may replace are left out by name and reason, unless the list asks for them: then each call that
 # is interpreted is recorded, and the list of methods says that no others are. On each JDK.
+# Runs beside others.
 . "$(dirname "$0")/lib_methods.sh"
 n=700
 for line in "${JDKS[@]}"; do

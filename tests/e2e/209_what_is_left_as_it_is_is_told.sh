@@ -4,6 +4,7 @@
 # class files mark for the VM, java.lang.Object, the probes, classes in which the JVM switches stacks, hidden classes
 # and those of lambdas, and what the JVM refuses to rewrite; no other is. Of the others the dictionary has source file and
 # lines as javap has. On every JDK that is here.
+# Runs beside others.
 . "$(dirname "$0")/lib_methods.sh"
 
 printf 'Premain-Class: MethodsLeft\nCan-Retransform-Classes: true\n' >MANIFEST.MF

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # 10,000 short-lived threads: all names are there, slots are reused, starts and ends pair up.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 
 "$TESTPROG/poolhost" -n 40 -o "$TESTDIR/pool" "$TESTDIR/socket" -- \

@@ -3,6 +3,7 @@
 # Each family of events is recorded when it is chosen, and not when it is not, whichever others are: any two families are
 # apart in one of the runs, both ways, unless one is of no use without the other. The trace has no order of events then
 # that cannot be.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_jdks.sh"
 need_root

@@ -3,6 +3,7 @@
 # The agent is brought into JVMs of other users, in other mount, pid and user namespaces, with other roots and
 # with /tmp mounted noexec or a link: threads and marks are recorded under the numbers the host knows them by,
 # and nothing is left behind, in the container or outside.
+# Runs beside others.
 . "$(dirname "$0")/lib_attach.sh"
 chmod 755 "$TESTDIR"
 cd "$TESTDIR" || exit 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What cannot be attached to is told, is not harmed by it, and costs the recording nothing.
+# Runs beside others.
 . "$(dirname "$0")/lib_attach.sh"
 # In a /run of its own, as other recordings of this machine would count.
 if [ -z "${PRIVATE_RUN:-}" ]; then

@@ -4,6 +4,7 @@
 # frames, constructors that fail, synchronized methods, lambdas, virtual threads that change their carrier; interpreted,
 # compiled by C1 and by C2; on each JDK that is here, by each way there is to call a probe. The program counts its
 # calls itself.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_jdks.sh"
 need_root

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Methods are chosen by patterns, annotations and classes above them, and library ones at top level only; what the
 # dry run lists is what fires.
+# Runs beside others.
 . "$(dirname "$0")/lib_methods.sh"
 
 chosen() { # JAVA NAME LIST LINE...

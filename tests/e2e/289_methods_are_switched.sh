@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Methods are switched on and off while the program runs, also one that was attached to; what was attached to is as
 # exact as what was started. What is told of a method (its flags) is what is recorded of it from then on.
+# Runs beside others.
 . "$(dirname "$0")/lib_methods.sh"
 
 # ask N: has the program call each N times.

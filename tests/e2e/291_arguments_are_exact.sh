@@ -3,6 +3,7 @@
 # Of chosen methods each call tells its receiver and arguments, as the program passed them: numbers to the bit, strings
 # by length and hash, and by their first characters only on request; interpreted, compiled by C1 and C2, on virtual
 # threads; on each JDK that is here. Statistics by value have the program's counts, and --mark makes a span of each call.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_jdks.sh"
 need_root

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A class whose class file has gone by, and which is not loaded yet, when its methods are switched on or off, has them
 # on or off for sure: the program holds it up at that very place.
+# Runs beside others.
 . "$(dirname "$0")/lib_methods.sh"
 need_root
 

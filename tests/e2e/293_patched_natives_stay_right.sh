@@ -3,6 +3,7 @@
 # The jump in the JVM's code for natives, when it matters: two recordings of a JVM that runs, one after the other, both
 # find it usable and are exact; and while another agent has java.lang.JProbe$ redefined again and again, which
 # makes the JVM give up the code that was patched, no call is missed, and the JVM lives. On each JDK that is here.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_jdks.sh"
 need_root

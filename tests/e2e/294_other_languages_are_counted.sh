@@ -4,6 +4,7 @@
 # themselves how often they were called have been recorded as often, with their exits, ten frames of which an exception
 # leaves. A language that is not installed is left out; JRuby, Kotlin and Scala, which are slow to begin, are run with
 # JIS_TEST_LANGUAGES=all only (make languages).
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 need_root
 cd "$TESTDIR"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Classes that are not prepared when methods are chosen, or whose place is known only when they are, get their probes
 # when they are; one that never can be prepared costs the others nothing, and the JVM few stops.
+# Runs beside others.
 . "$(dirname "$0")/lib_methods.sh"
 need_root
 

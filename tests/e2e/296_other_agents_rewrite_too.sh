@@ -3,6 +3,7 @@
 # Beside the agents of JaCoCo and of a program that uses ByteBuddy, which rewrite the same classes, each call is
 # recorded once, and they see what they would: loaded before ours, after it, and with ours attached later; on each
 # JDK that is here. Three count the calls: the program, ByteBuddy's code, and the recording.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_jdks.sh"
 need_root

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # With a cache of classes made ahead of time (JDK 25: -XX:AOTCache) calls are recorded as exactly as without, and the
 # JVM keeps the cache, the classes of the JDK that are not traced coming from it: it would not start else (AOTMode=on).
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_jdks.sh"
 need_root

@@ -3,6 +3,7 @@
 # A thread that waits until another has initialised a class: which class is what the program says, in the records and in
 # the report, as often; also where the thread asked for another class. Started on every JDK that is here,
 # attached on the first.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_jdks.sh"
 . "$(dirname "$0")/lib_how.sh"

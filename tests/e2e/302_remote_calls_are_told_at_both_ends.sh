@@ -3,6 +3,7 @@
 # Remote calls, each at both of its ends, known to be the same call by what its own argument says: one UID, one place on one
 # connection, one method, moments in order. Three hops, a registry, a callback, exceptions, calls that cannot be sent, a
 # server that dies in one; by TCP, TLS and sockets that are no TCP's; from virtual threads. On every JDK that is here.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_jdks.sh"
 need_root

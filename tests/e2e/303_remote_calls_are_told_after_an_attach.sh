@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # JVMs that call each other already are attached to, all but the last: from then on both ends of each call are told and
 # linked, over connections that were there before, too; calls to the last one say that nobody records it.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 need_root
 

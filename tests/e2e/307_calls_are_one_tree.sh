@@ -4,6 +4,7 @@
 # says at both ends; callbacks, exceptions, a server that dies; traced methods where they are made, threads in the call that
 # started them. The file's links hold together by a reader that shares no code with the writer; what the tool prints of it is
 # what is in it. With and without traced methods, TLS, virtual threads; on every JDK that is here.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_jdks.sh"
 need_root

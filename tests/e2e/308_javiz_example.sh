@@ -3,6 +3,7 @@
 # JaViz's example: a client, a chain of three servers and a registry, each a JVM with a name, in one recording. The client's
 # tree, and each server's own with what it served, are those that are expected: kind, method, JVM, thread, and the order of
 # children. On each JDK that is here, and with all of them in one chain.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_jdks.sh"
 need_root

@@ -3,6 +3,7 @@
 # JaViz's own case: a server of stock quotes that calls several clients back, which order from within such a call. Each quote is a
 # call of the server's, served by the client it went to, and each order is in the call of its quote, served by the server again:
 # as many as the programs say, by JVM, in the tree and in the table of remote calls.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 need_root
 

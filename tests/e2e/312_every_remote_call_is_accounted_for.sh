@@ -5,6 +5,7 @@
 # cannot be sent, a server that is killed while all threads call, one that ends itself in a call; and a chain of which every
 # other JVM has no agent. No link is wrong, what was told at both ends is linked, each other call has a reason.
 # CALLS=N: so many calls, 6,400 by default.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_jdks.sh"
 need_root

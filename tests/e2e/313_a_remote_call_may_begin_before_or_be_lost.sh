@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Remote calls of which the recording has not all: a call that is under way when its client is attached to says so, or is linked
 # by its UID when its server is, too; calls of threads that lose records say that.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 need_root
 

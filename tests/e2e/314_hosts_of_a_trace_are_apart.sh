@@ -4,6 +4,7 @@
 # name and boot, at the same time and long after, and each half must have the states, wake-ups, links and calls that the
 # recording has, to within what the other clock makes of them. Nothing of one may touch the other, though both have the
 # same tids, CPUs, addresses and Java threads.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 need_root
 

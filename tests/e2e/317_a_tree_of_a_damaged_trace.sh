@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A packet of calls is missing that the manifest does not miss: the tree has the calls that jis stats has, no more and no fewer,
 # and says that something is missing.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 
 "$BUILD/tests/bench/gentrace" --out "$TESTDIR/trace" --kernel-streams 2 --user-streams 2 --methods 20 --calls 100000 --events 1000000 >"$TESTDIR/generated"

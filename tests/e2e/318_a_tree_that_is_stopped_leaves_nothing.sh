@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # A signal while a tree is made: neither a file of it nor its scratch directory stays, and the signal is what ended the tool.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 
 "$BUILD/tests/bench/gentrace" --out "$TESTDIR/trace" --kernel-streams 2 --user-streams 2 --methods 20 --calls 3000000 --events 30000000 >"$TESTDIR/generated"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What cannot be done is said in one clear message with the right exit status, and nothing is left behind.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 need_root
 cd "$TESTDIR" || exit 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The views of Paraver ask for what traces have: event types, states, tags; each is told of in docs/paraver.md.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 cd "$TESTDIR" || exit 1
 top=$(cd "$here/../.." && pwd)

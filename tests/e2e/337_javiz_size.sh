@@ -3,6 +3,7 @@
 # A program of the size that JaViz tells of, client and server, 130 methods and 521,410 calls: each method was called as often
 # as it is by the program's making, each remote call is linked, none is lost, and the trace, all files of it, has at most
 # 9 bytes a record.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_javiz.sh"
 need_root

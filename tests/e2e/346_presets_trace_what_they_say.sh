@@ -3,6 +3,7 @@
 # Presets app and all: a dry run lists each method of the program's classes that is larger than an accessor, of the JDK's
 # none or all, as a recording then traces them, and what is called of them fires; on every JDK that is here. The JVM
 # verifies the JDK's classes, too, as the agent has rewritten them.
+# Runs beside others.
 . "$(dirname "$0")/lib_methods.sh"
 
 for java in "${JDKS[@]#* }"; do

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Methods that HotSpot never compiles, up to the most a class file holds, with far branches, handlers and exceptions that
 # leave them: each call is there once. What the probes would make too large is left alone and listed with the reason.
+# Runs beside others.
 . "$(dirname "$0")/lib_methods.sh"
 JDK=$(dirname "$(dirname "$(readlink -f "$REAL_JAVA")")")
 [ -x "$JDK/bin/javac" ] || skip "no javac beside $JAVA"

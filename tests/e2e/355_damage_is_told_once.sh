@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What is damaged in a trace is told once, also after recovery; `jis info --strict` finds what only reading the
 # streams finds, as JSON too; and a missing end, or file, of any stream is told, the recorder's own included.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 need_root
 cd "$TESTDIR" || exit 1

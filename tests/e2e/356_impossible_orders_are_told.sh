@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Of each kind of impossible order, and of contradiction between Java and the kernel, a trace that has it and nothing
 # else that is wrong: jis report (of calls: jis stats) and its JSON tell that one, how often, when first and of whom.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 cd "$TESTDIR" || exit 1
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Packets with calls of methods are taken away from a trace: each call of which a record is left is told, with marks where
 # something is not known, none is made up, and no other thread's calls change. Shortest and longest are of whole calls.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 need_root
 cd "$TESTDIR" || exit 1

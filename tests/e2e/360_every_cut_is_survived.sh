@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A real trace cut at packet boundaries and random places, and with flipped bytes: no reading command
 # crashes or hangs, and what stands before the damage is still delivered.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 need_root
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # 1,000 threads at once, 10,000 short-lived ones, and names with quotes, newlines, UTF-8 and 300 characters:
 # each thread has its row and its full name, and the Paraver files keep all rules.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 need_root
 

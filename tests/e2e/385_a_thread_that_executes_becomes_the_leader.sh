@@ -3,6 +3,7 @@
 # A thread that is not the leader executes a program, again and again: the kernel gives it the leader's
 # number. Each time one life ends where the next one begins, and nothing in it contradicts the model, save
 # where the kernel did not show a switch (docs/design.md): a thread leaves a CPU that it has not come to.
+# Runs beside others.
 . "$(dirname "$0")/lib.sh"
 need_root
 

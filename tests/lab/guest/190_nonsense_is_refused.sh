@@ -46,7 +46,7 @@ trap counts EXIT
 seed=$(parameter seed 42)
 usual=60
 # Of the two guests of a lab run one has the whole of it.
-! grep -q '^VERSION_CODENAME=trixie' /etc/os-release || usual=40
+! grep -q '^VERSION_CODENAME=trixie' /etc/os-release || usual=20
 seconds=$(parameter seconds $((LAB_SLOW > 1 ? 300 : usual)))
 IFS=, read -ra more <<<"$(parameter args "")"
 # How often at least each call must have succeeded, and failed: a run of less than a minute is too short to ask.
