@@ -8,7 +8,7 @@
 #   make test       setup + check + lab                            make bench  measurements
 #   make soak       half an hour of a server whose methods are switched and whose application is deployed anew
 #   make languages  classes and programs of Clojure, Groovy, JRuby, Kotlin and Scala
-#   make check-jdks the end-to-end tests on each JDK (in make test each leaves out one of 17, 21 and 25)
+#   make check-jdks the end-to-end tests on each JDK (in make test each takes one of 17, 21 and 25)
 #   make check-jni  the end-to-end tests with -Xcheck:jni in each JVM (a few of them are in make test)
 #   make kmod-check  the module under sparse and checkpatch --strict (in make check too)
 #   make lab-debug  the module on kernels with KASAN and KCSAN, and the stress test (hours)

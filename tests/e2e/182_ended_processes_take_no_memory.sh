@@ -8,7 +8,7 @@ need_root
 cd "$TESTDIR" || exit 1
 brood=$TESTPROG/brood
 # The recorder keeps 1024 that have ended (ENDED_MAX): the first stage has more, so that what grows after it does not stop.
-first=${FIRST:-1500} n=${BROOD:-1500}
+first=${FIRST:-1200} n=${BROOD:-1200}
 all=$((first + 2 * n))
 
 # shellcheck disable=SC2016 # for the shell that is recorded

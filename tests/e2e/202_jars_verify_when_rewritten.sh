@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The classes of the jars that are here (Tomcat, the compiler of Eclipse, Guava, Maven, other languages), rewritten
+# The classes of the jars that are here (Tomcat, Guava, the compiler of Eclipse, Maven, other languages), rewritten
 # in full: what links as it is links when rewritten; javap reads it; a copy is the same. In methods that are left
-# alone the reason is one of a few. With JIS_TEST_LANGUAGES=all (make languages) those of other languages.
+# alone the reason is one of a few. With JIS_TEST_LANGUAGES=all (make languages) all of them, else the first two's.
 . "$(dirname "$0")/lib_classes.sh"
 
 cd "$TESTDIR"
 probe_class_idle
-java="tomcat10-catalina tomcat10-coyote tomcat10-jasper guava eclipse-jdt-core commons-lang3 guice maven3-core"
+java="tomcat10-catalina tomcat10-coyote tomcat10-jasper guava"
+more="eclipse-jdt-core commons-lang3 guice maven3-core"
 languages="clojure groovy-all jruby-base scala-library scala-compiler kotlin-stdlib kotlin-compiler"
-[ "${JIS_TEST_LANGUAGES:-}" != all ] || java=$languages
+[ "${JIS_TEST_LANGUAGES:-}" != all ] || java="$more $languages"
 read -r -d '' -a names <<<"${JIS_TEST_JARS:-$java}" || true
 jars=()
 for name in "${names[@]}"; do

@@ -40,4 +40,4 @@ while read -r version java; do
 	run "jdk$version-c1-patch" $patch --no-jvm-flags 10 platform "$java" "${c1[@]}" -XX:+UseParallelGC
 	run "jdk$version-c2" $patch "" 40 platform "$java" -XX:-TieredCompilation -XX:CompileThreshold=100 -Xbatch
 	[ "$version" = 17 ] || run "jdk$version-virtual" $patch "" 8 virtual "$java" -Djdk.virtualThreadScheduler.parallelism=3
-done < <(jdks)
+done < <(JIS_TEST_JDKS=all jdks) # exact, whichever the JVM

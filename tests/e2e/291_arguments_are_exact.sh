@@ -87,4 +87,4 @@ while read -r version java; do
 	fi
 	rm -rf jdk[0-9]* c1 interpreter
 	cut=$((10 - cut))
-done < <(jdks)
+done < <(TAKE=21 jdks)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Sourced by tests that run on the JDKs this host has: the one in $JAVA, those of /usr/lib/jvm, and those in
 # the lab's roots (scripts/lab/image.sh), which run on their own C library.
-# Of three releases each test leaves out one, which one its number tells, so that each release has two thirds of the
-# tests; with JIS_TEST_JDKS=all (make check-jdks), and in a guest, none is left out.
+# Of three releases each test takes one, which one its number tells, so that each release has a third of the tests;
+# with JIS_TEST_JDKS=all (make check-jdks), and in a guest, it takes all.
 
 # jdk_wrapper NAME ROOT JAVA: a command that runs a JDK of another root.
 jdk_wrapper() {
@@ -28,19 +28,20 @@ jdk_version() {
 	{ "$1" -XshowSettings:properties -version 2>&1 || true; } | sed -n 's/^ *java.specification.version = //p'
 }
 
-# jdks [LEAST]: lines "VERSION COMMAND", one for each of the releases 17, 21 and 25 that this test is to run on. LEAVE:
-# which of them is left out, where the test knows better.
+# jdks [LEAST]: lines "VERSION COMMAND", one for each of the releases 17, 21 and 25 that this test is to run on. TAKE:
+# which of them it takes, where the test knows better.
 jdks() {
-	local number lines leave=-
+	local number lines least=${1:-17} take=
 	number=$(basename "$0")
 	number=${number%%_*}
 	mapfile -t lines < <(all_jdks "$@")
-	if [ "${JIS_TEST_JDKS:-}" != all ] && [ ! -d /lab/job ] && [ ${#lines[@]} = 3 ]; then
-		case $number in *[!0-9]* | '') ;; *) leave=${LEAVE:-$((17 + 4 * (10#$number % 3)))} ;; esac
+	if [ "${JIS_TEST_JDKS:-}" != all ] && [ ! -d /lab/job ]; then
+		case $number in *[!0-9]* | '') ;; *) take=${TAKE:-$((least + 4 * (10#$number % ((29 - least) / 4))))} ;; esac
 	fi
 	# None is no silence either, but where it may be so: of those from a certain one on.
-	[ ${#lines[@]} -gt 0 ] || [ "${1:-17}" -gt 17 ] || lines=("0 there-is-no-JDK")
-	[ ${#lines[@]} = 0 ] || printf '%s\n' "${lines[@]}" | grep -v "^$leave "
+	[ ${#lines[@]} -gt 0 ] || [ "$least" -gt 17 ] || lines=("0 there-is-no-JDK")
+	# A host without the one it would take has it run on those there are.
+	[ ${#lines[@]} = 0 ] || printf '%s\n' "${lines[@]}" | grep "^$take " || printf '%s\n' "${lines[@]}"
 }
 
 # all_jdks [LEAST]: the same, of all that are here.
