@@ -218,6 +218,12 @@ $(BUILD)/tests/lab/jisfuzz: $(patsubst %.c,$(BUILD)/obj/%.o,$(JISFUZZ_SRC))
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lpthread
 
+# Without the libraries it does not need: e2e/208 builds it with sanitizers.
+$(BUILD)/tests/fuzz/fuzz_class: $(BUILD)/obj/tests/fuzz/fuzz_class.o $(CLASSFILE_OBJ)
+	$(say) LD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lm
+
 $(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(LIB_A) $(CLASSFILE_OBJ)
 	$(say) LD $@
 	$(Q)mkdir -p $(@D)

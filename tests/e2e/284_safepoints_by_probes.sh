@@ -60,8 +60,13 @@ jvm_end() {
 	wait $server || { cat err; fail "$1: the program ended with $?"; }
 }
 code() { python3 "$CHECKERS/probes.py" "$jvm"; }
-# No process has an event any more but those that had one before.
-perf_events() { { find /proc/[0-9]*/fd -lname 'anon_inode:*perf_event*' 2>/dev/null || true; } | cut -d/ -f3 | sort -u; }
+# No process has an event any more but those that had one before, and those of tests that run beside this one.
+perf_events() {
+	local pid
+	for pid in $({ find /proc/[0-9]*/fd -lname 'anon_inode:*perf_event*' 2>/dev/null || true; } | cut -d/ -f3 | sort -u); do
+		tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep '^TESTDIR=' | grep -qvFx "TESTDIR=$TESTDIR" || echo "$pid"
+	done
+}
 perf_events >others
 clean() { perf_events | comm -13 others - >left && [ ! -s left ]; }
 attached() { "$JIS" attach -q -o "$1" "$jvm" 2>/dev/null; }

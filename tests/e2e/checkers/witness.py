@@ -3,7 +3,7 @@
 # Checks a recording of tests/e2e/prog/witness against what the program and the kernel's books say, by
 # babeltrace2 alone: witness.py TRACE PROGRAM-OUTPUT [--steal NS] [--missed PERCENT] [--kernel-only]
 # --missed: so many of a thread's switches the kernel's tracepoint may not have shown (default 0); the
-# running time of a thread that misses some is not compared.
+# running time of a thread that misses some is not compared, and of the others with more slack.
 import argparse, re, subprocess, sys
 
 parser = argparse.ArgumentParser()
@@ -88,7 +88,8 @@ for tid, w in workers.items():
         problems += p["odd"]
     # The kernel reads its clock at the begin of a switch, the trace has the moment of the choice: before
     # it a CPU without work has looked for some on the others, for a microsecond when they are busy.
-    slack = w["run_ns"] * 0.01 + 2000 * w["switches"] + args.steal
+    # A kernel that hides switches hides them behind what it does in between: 20 us each were seen beside guests.
+    slack = w["run_ns"] * 0.01 + (30000 if args.missed else 2000) * w["switches"] + args.steal
     if not p["odd"] and abs(p["run"] - w["run_ns"]) > slack:
         problems.append(f"{tid}: ran {p['run']} ns in the trace, {w['run_ns']} in the kernel's book")
     if not args.kernel_only and p["next"] != w["markers"]:

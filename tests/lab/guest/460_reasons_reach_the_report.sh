@@ -4,6 +4,7 @@
 # From the recorder to the report: behind whom a thread waited, how long its cgroup was throttled, by what it was
 # woken, and the events asked for, in report, dump, info and the Paraver trace; what the model says is ready time
 # is what the kernel itself has as run delay.
+# lab-suite: trixie
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -4,6 +4,7 @@
 # Three threads that want one CPU, and a fourth that is none of the recording's: who had the CPU that a ready thread waits
 # for is in Paraver as it is in the report.
 # lab-timeout: 120
+# lab-suite: bookworm
 
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"
