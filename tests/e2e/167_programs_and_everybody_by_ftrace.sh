@@ -67,7 +67,11 @@ grep -q " sched_process_exec: .* tid = $sub,.*jissleep" until.bt || fail "the ch
 ./alpha -g 2 100 >running &
 running=$!
 wait_for 60 grep -q '^ready' running
-threads() { printf '%s\n' /proc/[0-9]*/task/[0-9]* | sed 's,.*/,,' | sort -u; }
+# But those that have ended and wait for their parent: nothing is told of them.
+threads() {
+	{ cat /proc/[0-9]*/task/[0-9]*/stat 2>/dev/null || true; } | sed -nE 's/^([0-9]+) \(.*\) ([A-Za-z]) .*/\1 \2/p' |
+		awk '$2 !~ /[ZXx]/ {print $1}' | sort -u
+}
 threads >before
 start_record all --all
 threads >begun

@@ -11,7 +11,7 @@ top=$(cd "$here/../.." && pwd)
 java=
 while read -r _ command; do
 	java=${java:-$command}
-done < <(jdks 21)
+done < <(TAKE=25 jdks 21) # where a virtual thread that waits for a monitor leaves its carrier: the views of locks ask for that
 [ -n "$java" ] || skip "no JDK with virtual threads"
 
 # Locks, parks, virtual threads, pools, things of the VM, methods, spans, calls of another JVM, connections.

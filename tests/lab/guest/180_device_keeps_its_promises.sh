@@ -3,6 +3,7 @@
 #
 # Each call of /dev/jis: its limits, its errors, the states, read-only mappings, poll at the watermark, a
 # session that ends with its last descriptor though it is mapped, the table of targets full and empty again.
+# lab-suite: bookworm
 # lab-timeout: 600
 # Runs beside others.
 

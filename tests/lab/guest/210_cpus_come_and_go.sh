@@ -3,6 +3,7 @@
 #
 # CPU 1 goes offline and comes back while threads that use it are recorded: no record is lost or out of
 # order, and what the CPU had not handed over when it went is there.
+# lab-suite: bookworm
 # Runs beside others.
 
 # shellcheck source=tests/lab/guest/lib.sh
