@@ -7,7 +7,7 @@
 #   make check      unit and host end-to-end tests                 make lab    guest kernel tests
 #   make test       setup + check + lab                            make bench  measurements
 #   make soak       half an hour of a server whose methods are switched and whose application is deployed anew
-#   make languages  classes and programs of Clojure, Groovy, JRuby, Kotlin and Scala
+#   make languages  classes and programs of Clojure, Groovy, JRuby, Kotlin and Scala; classes of Maven's and Eclipse's jars
 #   make check-jdks the end-to-end tests on each JDK (in make test each takes one of 17, 21 and 25)
 #   make check-jni  the end-to-end tests with -Xcheck:jni in each JVM (a few of them are in make test)
 #   make kmod-check  the module under sparse and checkpatch --strict (in make check too)

@@ -156,7 +156,7 @@ run_kmod_check() { run_one kmod-check 1200 make --no-print-directory kmod-check 
 
 # One boot of a guest, its lines marked with the suite. The label is what is run in it, and how:
 # icount: with instructions for time, where times are compared. Minutes pass there while the guest waits for a slow disk of
-#   the host, or for a CPU of it: no reason to reset its drive, or to call a waiting task hung, or the guest.
+#   the host, or for a CPU of it: no reason to reset its drive, to call a waiting task hung, or to stop the guest.
 # beside: what may run beside others, so that its CPUs may stand still for seconds: no reason to call them locked up.
 # alone: what may not. all: both.
 lab_boot() { # SUITE LABEL [TEST...]
@@ -281,7 +281,10 @@ lab-beside) # lab_count finds the results in the logs
 	[ "${3:?suite}" = trixie ] || icount_tests=(i300 320)
 	lab_boot "$3" icount "${icount_tests[@]}"
 	# Beside one lane of the host's: two leave them too little to keep their kernels' own times.
-	while [ ! -e "$logs/one-lane" ] && kill -0 $PPID; do sleep 1; done
+	while [ ! -e "$logs/one-lane" ]; do
+		kill -0 $PPID 2>/dev/null || exit 1
+		sleep 1
+	done
 	lab_boot "$3" beside
 	exit 0
 	;;

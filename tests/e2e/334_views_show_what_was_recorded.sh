@@ -8,10 +8,12 @@
 need_root
 cd "$TESTDIR" || exit 1
 top=$(cd "$here/../.." && pwd)
+# On 25: on 21, where a virtual thread that waits for a monitor keeps its carrier, the views of locks have more of the waits
+# than the checker expects; which of them is wrong is not known.
 java=
 while read -r _ command; do
 	java=${java:-$command}
-done < <(TAKE=25 jdks 21) # where a virtual thread that waits for a monitor leaves its carrier: the views of locks ask for that
+done < <(TAKE=25 jdks 21)
 [ -n "$java" ] || skip "no JDK with virtual threads"
 
 # Locks, parks, virtual threads, pools, things of the VM, methods, spans, calls of another JVM, connections.

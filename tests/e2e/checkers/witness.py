@@ -3,7 +3,8 @@
 # Checks a recording of tests/e2e/prog/witness against what the program and the kernel's books say, by
 # babeltrace2 alone: witness.py TRACE PROGRAM-OUTPUT [--steal NS] [--missed PERCENT] [--kernel-only]
 # --missed: so many of a thread's switches the kernel's tracepoint may not have shown (default 0); the
-# running time of a thread that misses some is not compared, and of the others with more slack.
+# running time of a thread that misses some is not compared, and the others may have run 30 us a switch more
+# by the kernel's book than in the trace.
 import argparse, re, subprocess, sys
 
 parser = argparse.ArgumentParser()
@@ -88,9 +89,11 @@ for tid, w in workers.items():
         problems += p["odd"]
     # The kernel reads its clock at the begin of a switch, the trace has the moment of the choice: before
     # it a CPU without work has looked for some on the others, for a microsecond when they are busy.
-    # A kernel that hides switches hides them behind what it does in between: 20 us each were seen beside guests.
-    slack = w["run_ns"] * 0.01 + (30000 if args.missed else 2000) * w["switches"] + args.steal
-    if not p["odd"] and abs(p["run"] - w["run_ns"]) > slack:
+    slack = w["run_ns"] * 0.01 + 2000 * w["switches"] + args.steal
+    # Where the tracepoint misses switches, 20 us a switch were in the book and not in the trace beside guests that
+    # take all CPUs; why is not known. More than the book has is no excuse.
+    late = 30000 * w["switches"] if args.missed else 0
+    if not p["odd"] and not w["run_ns"] - slack - late <= p["run"] <= w["run_ns"] + slack:
         problems.append(f"{tid}: ran {p['run']} ns in the trace, {w['run_ns']} in the kernel's book")
     if not args.kernel_only and p["next"] != w["markers"]:
         problems.append(f"{tid}: {p['next']} markers of {w['markers']}")
