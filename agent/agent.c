@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent.h"
@@ -174,16 +175,43 @@ static void callbacks_set(void)
 	(*agent.jvmti)->SetEventCallbacks(agent.jvmti, &all.known, sizeof(all));
 }
 
-static int jvmti_get(JavaVM *vm)
+/* Who attaches waits for the answer longer than this (ATTACH_TIMEOUT_MS in libjisctl, and
+ * AGENT_MS). */
+#define VM_LIVE_MS 8000
+#define VM_LIVE_STEP_MS 10
+
+/*
+ * Returns 0, -EAGAIN where the VM has not begun to live, or -ENOTSUP. HotSpot can be attached to
+ * from before its start phase on, and gives nobody a JVMTI environment between OnLoad and the live
+ * phase: JNI_EDETACHED.
+ */
+static int jvmti_try(JavaVM *vm)
 {
 	static const jint versions[] = {JVMTI_VERSION_11, JVMTI_VERSION_1_2, JVMTI_VERSION_1_0};
 	unsigned int i;
+	jint err;
 
-	agent.vm = vm;
-	for (i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
-		if ((*vm)->GetEnv(vm, (void **)&agent.jvmti, versions[i]) == JNI_OK)
+	for (i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+		err = (*vm)->GetEnv(vm, (void **)&agent.jvmti, versions[i]);
+		if (err == JNI_OK)
 			return 0;
+		if (err == JNI_EDETACHED)
+			return -EAGAIN;
+	}
 	return -ENOTSUP;
+}
+
+/* The VM goes on with its start beside the thread that attaches, which is in native code. */
+static int jvmti_get(JavaVM *vm)
+{
+	const struct timespec step = {0, VM_LIVE_STEP_MS * 1000000};
+	int ms, err = jvmti_try(vm);
+
+	for (ms = 0; err == -EAGAIN && ms < VM_LIVE_MS; ms += VM_LIVE_STEP_MS) {
+		nanosleep(&step, NULL);
+		err = jvmti_try(vm);
+	}
+	return err;
 }
 
 static int socket_path(const char *options, char *path, size_t size)
@@ -208,15 +236,25 @@ static int disabled(void)
 /* What a library needs once in its life, before its first recording. */
 static int agent_load(JavaVM *vm, char *why, size_t n)
 {
+	int error;
+
 	if (agent.vm)
 		return 0;
-	snprintf(why, n, "this JVM has no JVMTI");
-	if (jvmti_get(vm) < 0)
-		return -ENOTSUP;
+	error = jvmti_get(vm);
+	if (error) {
+		snprintf(why, n, "%s",
+			 error == -EAGAIN ? "this JVM is still starting; attach once more"
+					  : "this JVM has no JVMTI");
+		return error;
+	}
 	vm_identify();
 	callbacks_set();
-	snprintf(why, n, "no thread-specific key left");
-	return slots_init();
+	error = slots_init();
+	if (error)
+		snprintf(why, n, "no thread-specific key left");
+	else
+		agent.vm = vm;
+	return error;
 }
 
 /* Is the library the one that who attaches it believes it is? */

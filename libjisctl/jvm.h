@@ -51,8 +51,8 @@ void jvm_user_restore(void);
 
 /**
  * jvm_attach_load - has the JVM load agent library @path (as it sees it) with @options.
- * Waits up to @timeout_ms for it to listen, and ten seconds longer for its answer.
- * Returns 0, or -errno with a sentence in @why, JVM_WHY_MAX bytes.
+ * Waits up to @timeout_ms for it to listen and to have started, and ten seconds longer for its
+ * answer. Returns 0, or -errno with a sentence in @why, JVM_WHY_MAX bytes.
  */
 int jvm_attach_load(const struct jvm *j, const char *path, const char *options, int timeout_ms,
 		    char *why);

@@ -294,7 +294,10 @@ static const char *one_line(char *text)
 	return text;
 }
 
-/* "0\nreturn code: 0\n"; a failure has another number, or says why in the text. */
+/*
+ * "0\nreturn code: 0\n"; a failure has another number, or says why in the text. -EAGAIN: it loads
+ * no agents yet.
+ */
 static int answer_judge(char *answer, char *why)
 {
 	static const char code[] = "return code: ";
@@ -309,12 +312,16 @@ static int answer_judge(char *answer, char *why)
 	p = strstr(text, code);
 	if (!status && ((p && !strtol(p + strlen(code), NULL, 10)) || !*text))
 		return 0;
+	/* From 21 on; before, it loads the agent, which waits itself (VM_LIVE_MS). */
+	if (strstr(text, "only permitted in the live phase"))
+		return say(why, -EAGAIN, "this JVM is still starting; attach once more");
 	return say(why, -ECONNREFUSED, "it refuses the agent: %.400s",
 		   *text ? one_line(text) : one_line(answer));
 }
 
-int jvm_attach_load(const struct jvm *j, const char *path, const char *options, int timeout_ms,
-		    char *why)
+/* One request, and its answer. */
+static int request(const struct jvm *j, const char *path, const char *options, int timeout_ms,
+		   char *why)
 {
 	const char *const words[] = {"1", "load", path, "true", options};
 	char answer[ANSWER_MAX];
@@ -333,4 +340,19 @@ int jvm_attach_load(const struct jvm *j, const char *path, const char *options, 
 		return say(why, err ? err : -ECONNRESET, "it closed the connection%s%s",
 			   err ? ": " : "", err ? strerror(-err) : "");
 	return answer_judge(answer, why);
+}
+
+int jvm_attach_load(const struct jvm *j, const char *path, const char *options, int timeout_ms,
+		    char *why)
+{
+	const struct timespec step = {0, STEP_MS * 1000000};
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
+	int err;
+
+	for (;;) {
+		err = request(j, path, options, timeout_ms, why);
+		if (err != -EAGAIN || cancelled(j) || clock_ns(CLOCK_MONOTONIC) > end)
+			return err;
+		nanosleep(&step, NULL);
+	}
 }
