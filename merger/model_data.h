@@ -186,9 +186,12 @@ enum jwait_kind {
 /* A wait of a Java thread that has begun. */
 struct jwait {
 	struct jwait *outer; /* or NULL */
+	/* Of those whose owner has not been told of: the others. */
+	struct jwait *next, **link; /* link: what points to it, or NULL */
 	uint64_t begin, owner_java_tid, blocked, pinned;
 	int64_t timeout;
 	uint32_t class_name, hash, owner, thread, stack;
+	uint32_t process;   /* of its owner, where that has not been told of */
 	int32_t fd;	    /* JWAIT_DESCRIPTOR: which */
 	uint32_t name;	    /* ... what that is */
 	uint8_t descriptor; /* ... enum model_reason_kind */
@@ -314,7 +317,6 @@ struct names {
 /* Open spans of one Java thread (or of one kernel thread, java_tid 0), and who that is. */
 struct nest {
 	uint64_t java_tid;
-	uint64_t awaited_by;   /* Java thread that waits for it since before it was told of, or 0 */
 	uint32_t process, tid; /* tid: life, for java_tid 0 */
 	uint32_t *names;
 	uint32_t depth, room;
@@ -389,6 +391,7 @@ struct model {
 	struct why *whys;	  /* [life] */
 	struct process_run *runs; /* [process] */
 	struct jwait *free_waits;
+	struct jwait *owner_untold; /* open waits for threads that have not been told of */
 	struct fds *fds;
 	uint8_t *call_classes; /* [2][JIS_MAX_SYSCALL]: own calls, then 32-bit ones */
 	uint8_t *conn_ops;     /* likewise */

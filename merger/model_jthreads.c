@@ -177,19 +177,6 @@ static void jthread_binds(struct model *m, struct jthread *j, uint32_t life)
 	m->whys[life].java = j;
 }
 
-/* Who waits for the thread of @n since before it was told of waits for what is on @life. */
-static void awaited_is_on(const struct model *m, struct nest *n, uint32_t life)
-{
-	const struct nest *waits = nest_find(m, n->process, n->awaited_by, 0);
-
-	n->awaited_by = 0;
-	if (!waits || !waits->java)
-		return;
-	for (struct jwait *w = waits->java->waits; w; w = w->outer)
-		if (w->owner == NONE && w->owner_java_tid == n->java_tid)
-			w->owner = life;
-}
-
 void jthread_start(struct model *m, uint32_t process, const struct jis_ev_java_thread_start *ev,
 		   uint32_t life, uint64_t t)
 {
@@ -210,8 +197,7 @@ void jthread_start(struct model *m, uint32_t process, const struct jis_ev_java_t
 	j->started = true;
 	if (!(ev->flags & JIS_JTHREAD_VIRTUAL)) {
 		jthread_binds(m, j, life);
-		if (n->awaited_by)
-			awaited_is_on(m, n, life);
+		jwait_owner_is_on(m, process, ev->java_tid, life);
 		return;
 	}
 	jthread_is_virtual(m, j);

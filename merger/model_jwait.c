@@ -193,6 +193,40 @@ static struct jwait *wait_push(struct model *m, struct jthread *j, enum jwait_ki
 	return w;
 }
 
+/* It waits for a thread that has not been told of, or has ended. */
+static void untold_add(struct model *m, struct jwait *w, uint32_t process)
+{
+	w->process = process;
+	w->next = m->owner_untold;
+	if (w->next)
+		w->next->link = &w->next;
+	w->link = &m->owner_untold;
+	m->owner_untold = w;
+}
+
+static void untold_remove(struct jwait *w)
+{
+	if (!w->link)
+		return;
+	*w->link = w->next;
+	if (w->next)
+		w->next->link = w->link;
+	w->link = NULL;
+}
+
+void jwait_owner_is_on(struct model *m, uint32_t process, uint64_t java_tid, uint32_t life)
+{
+	struct jwait *next;
+
+	for (struct jwait *w = m->owner_untold; w; w = next) {
+		next = w->next;
+		if (w->process != process || w->owner_java_tid != java_tid)
+			continue;
+		w->owner = life;
+		untold_remove(w);
+	}
+}
+
 static void wait_fill(const struct model *m, const struct jwait *w, const struct jthread *j,
 		      struct model_reason *r)
 {
@@ -289,6 +323,7 @@ static void wait_pop(struct model *m, struct jthread *j, bool complete, bool tim
 	}
 	if (complete && !timed_out && m->on_link.nr)
 		link_wait(m, j, w, t);
+	untold_remove(w);
 	j->waits = w->outer;
 	w->outer = m->free_waits;
 	m->free_waits = w;
@@ -362,12 +397,13 @@ void jwait_begins(struct model *m, struct jthread *j, uint32_t life, const struc
 	w->owner_java_tid = r->owner_java_tid;
 	w->owner = r->owner_tid ? thread_inside(m, j->process, r->owner_tid, t) : NONE;
 	if (w->owner == NONE && r->owner_java_tid) {
-		struct nest *n = nest_get(m, j->process, r->owner_java_tid, 0);
+		/* No nest is made here: nothing would end that of a thread that has ended. */
+		const struct nest *n = nest_find(m, j->process, r->owner_java_tid, 0);
 
 		if (n && n->java)
 			w->owner = n->java->on;
-		if (n && w->owner == NONE)
-			n->awaited_by = j->java_tid;
+		if (w->owner == NONE)
+			untold_add(m, w, j->process);
 	}
 }
 

@@ -27,6 +27,9 @@ void jwait_begins(struct model *m, struct jthread *j, uint32_t life, const struc
 void jwait_ends(struct model *m, struct jthread *j, const struct wait_record *r, uint64_t t);
 /* How they end is not known: all waits of @j are told as incomplete, to @t. */
 void jwaits_drop(struct model *m, struct jthread *j, uint64_t t);
+/* Java thread @java_tid has been told of, on @life: who waits for it since before that waits for
+ * what is on @life. */
+void jwait_owner_is_on(struct model *m, uint32_t process, uint64_t java_tid, uint32_t life);
 
 /* The wait @life is in since before @begin, as its Java threads say; NULL: none. @who: out. */
 struct jwait *jwait_of(struct model *m, uint32_t life, uint64_t begin, struct jthread **who);

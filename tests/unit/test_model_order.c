@@ -442,6 +442,54 @@ START_TEST(no_order_does_harm)
 }
 END_TEST
 
+/* Joins of threads that have ended leave nothing behind, however many. */
+START_TEST(what_is_joined_late_takes_no_memory)
+{
+	struct feed *f = why_new();
+	uint32_t before;
+
+	why_start(f);
+	writes(f, 3, 101);
+	java_starts(f, 4, 2, 101, 0);
+	before = f->m->nests.nr;
+	for (uint64_t t = 10; t < 900; t++) {
+		FEED(f, SLOT, t, join_begin, .java_tid = 2, .target_java_tid = 1000 + t);
+		FEED(f, SLOT, t, join_end, .java_tid = 2);
+	}
+	ck_assert_uint_eq(f->m->nests.nr, before);
+	ck_assert_ptr_null(f->m->owner_untold);
+	feed_end(f);
+	feed_free(f);
+}
+END_TEST
+
+/* Two wait for one that is told of later; a third has ceased to. */
+START_TEST(all_who_join_one_know_it_when_it_begins)
+{
+	struct feed *f = why_new();
+
+	why_start(f);
+	writes(f, 3, 101);
+	FEED(f, SLOT, 4, join_begin, .java_tid = 2, .target_java_tid = 3, .timeout = -1);
+	writes(f, 5, 104);
+	FEED(f, SLOT, 5, join_begin, .java_tid = 5, .target_java_tid = 3, .timeout = -1);
+	writes(f, 6, 102);
+	FEED(f, SLOT, 6, join_begin, .java_tid = 4, .target_java_tid = 3, .timeout = -1);
+	writes(f, 7, 104);
+	FEED(f, SLOT, 7, join_end, .java_tid = 5);
+	java_starts(f, 25, 3, 103, 0);
+	java_ends(f, 35, 3, 103);
+	writes(f, 40, 102);
+	FEED(f, SLOT, 40, join_end, .java_tid = 4);
+	writes(f, 41, 101);
+	FEED(f, SLOT, 41, join_end, .java_tid = 2);
+	feed_end(f);
+	ck_assert_str_eq(java_waits, "T104 join #3 5-7, T102 join of T103 #3 6-40, "
+				     "T101 join of T103 #3 4-41");
+	feed_free(f);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("model_order");
@@ -454,6 +502,8 @@ int main(void)
 	tcase_add_test(t, the_first_of_each_kind_is_told);
 	tcase_add_test(t, each_error_is_planted);
 	tcase_add_test(t, no_order_does_harm);
+	tcase_add_test(t, what_is_joined_late_takes_no_memory);
+	tcase_add_test(t, all_who_join_one_know_it_when_it_begins);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
 	failed = srunner_ntests_failed(r);
