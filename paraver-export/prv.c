@@ -190,7 +190,7 @@ int prv_state(void *ctx, const struct model_state *s)
 	if (s->kind == MODEL_BLOCKED_UNINTERRUPTIBLE || s->kind == MODEL_STOPPED)
 		err = wait_kind(p, row, s, row->last_end, end);
 	waits = s->reason->kind > MODEL_WAIT_UNKNOWN;
-	if (waits && reason_has_more(s->reason) && !err)
+	if (s->reason->kind >= MODEL_WAIT_UNKNOWN && reason_has_more(s->reason) && !err)
 		err = reason_events(p, row, s->reason, row->last_end, end);
 	else if (s->kind == MODEL_RUNNING && s->reason->kind != row->run && !err)
 		err = run_event(p, row, s->reason->kind, row->last_end);
@@ -279,7 +279,8 @@ int prv_vstate(void *ctx, const struct model_vstate *s)
 			return 0;
 		err = take_row(p, row, thread);
 	}
-	if (!err && s->reason && s->reason->kind > MODEL_WAIT_UNKNOWN && reason_has_more(s->reason))
+	if (!err && s->reason && s->reason->kind >= MODEL_WAIT_UNKNOWN &&
+	    reason_has_more(s->reason))
 		err = reason_events(p, row, s->reason, row->last_end, end);
 	if (!err)
 		err = state_line(p, row, 0, end, vstate_value(p, s));

@@ -216,22 +216,30 @@ START_TEST(who_has_the_cpu_that_is_waited_for_is_told)
 }
 END_TEST
 
-START_TEST(a_virtual_thread_on_a_carrier_that_is_ready_is_not_counted_twice)
+/* A virtual thread that has a carrier from 20 on. */
+static struct feed *carried(struct files *x)
 {
-	struct files x = files_new();
 	struct feed *f = feed_new(true);
-	char *text, *at;
 
 	feed_process(f, 100, "java");
 	feed_thread(f, 104, 100, ALIVE, ALIVE, "carrier");
 	f->man.nr_cpus = 1;
 	start_model(f);
 	ck_assert_int_eq(vthread_add(f->m, 0, 50, "v50", 1), 0);
-	start_export(f, &x, &(struct paraver_options){0});
+	start_export(f, x, &(struct paraver_options){0});
 	begin(f);
 	feed_switch(f, 0, 10, 0, R, 104);
 	FEED(f, FEED_SLOT(0), 20, thread_bind, .tid = 104);
 	FEED(f, FEED_SLOT(0), 20, vthread_mount, .java_tid = 50);
+	return f;
+}
+
+START_TEST(a_virtual_thread_on_a_carrier_that_is_ready_is_not_counted_twice)
+{
+	struct files x = files_new();
+	struct feed *f = carried(&x);
+	char *text, *at;
+
 	feed_switch(f, 0, 30, 104, R | JIS_TASK_PREEMPTED, 55);
 	feed_switch(f, 0, 40, 55, S, 104);
 	FEED(f, FEED_SLOT(0), 50, vthread_unmount, .java_tid = 50);
@@ -246,6 +254,32 @@ START_TEST(a_virtual_thread_on_a_carrier_that_is_ready_is_not_counted_twice)
 	free(text);
 	text = content(&x, ".pcf");
 	ck_assert_ptr_nonnull(strstr(text, "\n40 Virtual, its carrier waits for a CPU\n"));
+	free(text);
+	feed_free(f);
+	files_free(&x);
+}
+END_TEST
+
+/* Nobody said why the carrier left its CPU. */
+START_TEST(a_virtual_thread_that_waits_untold_why_is_pinned_too)
+{
+	struct files x = files_new();
+	struct feed *f = carried(&x);
+	char *text, *at;
+	int rows = 0;
+
+	feed_switch(f, 0, 30, 104, S, 0);
+	feed_wake(f, 0, 40, 55, 104, 0);
+	feed_switch(f, 0, 45, 0, R, 104);
+	FEED(f, FEED_SLOT(0), 50, vthread_unmount, .java_tid = 50);
+	finish(f, &x);
+	text = content(&x, ".prv");
+	for (at = text; (at = strstr(at, ":30:77000016:1\n")); at++)
+		rows++;
+	ck_assert_int_eq(rows, 2);
+	for (at = text; (at = strstr(at, ":40:77000016:0\n")); at++)
+		rows--;
+	ck_assert_int_eq(rows, 0);
 	free(text);
 	feed_free(f);
 	files_free(&x);
@@ -460,6 +494,7 @@ int main(void)
 	tcase_add_test(t, cpu_rows_show_who_held_the_cpu_and_send_the_other_wakeups);
 	tcase_add_test(t, who_has_the_cpu_that_is_waited_for_is_told);
 	tcase_add_test(t, a_virtual_thread_on_a_carrier_that_is_ready_is_not_counted_twice);
+	tcase_add_test(t, a_virtual_thread_that_waits_untold_why_is_pinned_too);
 	tcase_add_test(t, each_host_is_a_node);
 	tcase_add_test(t, a_run_of_one_nanosecond_names_no_cpu);
 	tcase_add_loop_test(t, what_the_window_cuts_off_is_told_to_its_end, 0, 2);
