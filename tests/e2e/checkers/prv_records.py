@@ -82,8 +82,10 @@ class Expected:
         self.events = collections.defaultdict(list)
         self.tasks = collections.defaultdict(list)  # (process, Java thread): those inside of each other
         self.spans = collections.defaultdict(list)
-        self.waits, self.begun = {}, {}  # what is open; when a row's thread was first told of
+        self.waits = {}  # what is open
+        self.begun, self.ended = {}, {}  # when a row's thread was first told of, and its end
         self.owners = collections.defaultdict(list)  # row: (begin and end of a wait, who has what it waits for)
+        self.carried = collections.defaultdict(list)  # row: (when, the row of the virtual thread it carries from then on)
         every = list(records(trace))
         self.names = Names(every)
         for time, name, f, tid, pid in every:
@@ -106,18 +108,25 @@ class Expected:
             self.put(self.names.row(pid, f["java_tid"]), 4, time, f["name"] or "(no text)")
             self.begun.setdefault(self.names.row(pid, f["java_tid"]), time)
             if name == "java_thread_start" and f["flags"] & VIRTUAL and f["tid"]:  # was mounted when the agent came
-                self.put(f["tid"], 15, time, self.names.row_name(pid, f["java_tid"]))
+                self.mounted(f["tid"], time, pid, f["java_tid"])
+        elif name == "java_thread_end":
+            self.ended[self.names.row(pid, f["java_tid"])] = time
         elif pid:
             self.of_jvm(time, name, f, tid, pid)
+
+    def mounted(self, carrier, time, pid, java_tid):
+        self.put(carrier, 15, time, self.names.row_name(pid, java_tid))
+        self.carried[carrier].append((time, self.names.row(pid, java_tid)))
 
     def of_jvm(self, time, name, f, tid, pid):
         names = self.names
         if name == "vm_phase":
             self.put(tid, 3, time, {1: "started", 2: "initialised", 3: "ended"}[f["phase"]])
         elif name == "vthread_mount":
-            self.put(tid, 15, time, names.row_name(pid, f["java_tid"]))
+            self.mounted(tid, time, pid, f["java_tid"])
         elif name == "vthread_unmount":
             self.put(tid, 15, time, 0)
+            self.carried[tid].append((time, None))
         elif name in ("task_begin", "task_end"):
             self.task(time, f, pid, name == "task_begin")
         elif name in OWNED:

@@ -74,6 +74,12 @@ class Figures:
     def expected(self):
         return prv_records.Expected(self.trace)
 
+    def carried(self, carrier, begin, end):
+        """Rows of the virtual threads that are mounted there in that time."""
+        mounts = self.expected.carried[carrier]
+        ends = [time for time, _ in mounts[1:]] + [self.body.end]
+        return [row for (since, row), until in zip(mounts, ends) if row and since <= end and begin <= until]
+
     def named(self, counter, *kinds):
         """By label in place of value."""
         names, out = {}, collections.Counter()
@@ -229,9 +235,10 @@ def behind(f, name):
 
 
 def lock_class(f, name):
+    """A virtual thread that waits and keeps its carrier is shown in both rows."""
     want, pools, bursts = collections.Counter(), {p["class"] for p in f.report["pools"]}, collections.Counter()
     for lock in f.report["locks"]:
-        want[lock["class"]] += lock["blocked"]
+        want[lock["class"]] += lock["blocked"] + lock["pinned"]
     del want[""]  # parks without an object
     shown = Shown(f.body, f.views[name])
     got, bursts = f.named(shown.time, 77000011), f.named(shown.bursts, 77000011)
@@ -245,16 +252,19 @@ def lock_class(f, name):
 
 
 def lock_owner(f, name):
-    """Of each wait of which an owner is shown a record that is open then names it; none where that had not begun."""
+    """Of each wait of which an owner is shown a record that is open then names it; none where that had not begun, or had
+    ended: a thread is joined while it ends, after it has told its end. Carriers show what the virtual thread waits for that keeps them."""
     keys, owned = list(f.body.names), 0
     for key, begin, end, value in f.views[name].windows[0].lines(f.body):
         if not value:
             continue
-        open_ones = [owner for since, until, owner in f.expected.owners[f.ids[key]] if since <= end and begin <= until]
+        rows = [f.ids[key]] + f.carried(f.ids[key], begin, end)
+        waits = [(since, owner) for row in rows for since, until, owner in f.expected.owners[row] if since <= end and begin <= until]
+        open_ones = [owner for _, owner in waits]
         who = f.ids[keys[value - 1]] if f.body.labels[77000013][value] != "a thread that has no row" else None
-        unborn = any(f.expected.begun[owner] > begin for owner in open_ones)
+        untold = any(f.expected.begun[owner] > begin or f.expected.ended.get(owner, since) < since for since, owner in waits)
         owned += who is not None
-        if who not in open_ones and not (who is None and unborn):
+        if who not in open_ones and not (who is None and untold):
             complain("%s at %d: %s had it, by the records %s" % (f.body.names[key], begin, who, open_ones))
     f.near("waits for what somebody has", min(owned, 10), 10)
 
