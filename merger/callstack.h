@@ -34,11 +34,13 @@ struct callframe {
 };
 
 struct callstack {
-	struct callframe *frames; /* the first is what was entered before the first record: a gap */
+	/* The first is what was entered before the first record, or in a loss in no call: a gap. */
+	struct callframe *frames;
 	uint32_t depth, room;
 	uint64_t excess;       /* open calls that have no frame: they are too deep */
 	uint64_t cursor;       /* charged until then */
 	uint64_t denied;       /* begin of the state that a record has contradicted, TIME_NONE */
+	bool lost_outside;     /* records, when it was in no call */
 	struct values *values; /* of the call that is entered next; NULL: none */
 };
 
@@ -102,8 +104,9 @@ void frames_clear(struct model *m, struct callstack *s);
  */
 void frames_drop(struct model *m, const struct caller *c, uint32_t down_to, uint32_t flags,
 		 bool error, uint64_t t);
-/* Records are missing from here on. */
-void gap_push(struct model *m, struct callstack *s);
+/* Records are missing from here on. @born: the thread's begin was told, so that all it had entered
+ * was. */
+void gap_push(struct model *m, struct callstack *s, bool born);
 /* An exit of a call whose entry was not seen: it began in the gap on top, which goes on. */
 void gap_exit(struct model *m, const struct caller *c, uint32_t id, uint32_t flags, uint64_t t);
 /*

@@ -240,6 +240,7 @@ struct jthread {
 	uint16_t unseen;     /* what may have begun without having been seen */
 	uint8_t state;	     /* virtual, not mounted: enum jthread_state */
 	bool virtual, started;
+	bool born; /* its begin was told: it had entered nothing before */
 
 	struct remote_half *remote; /* ends of remote calls under way, innermost first */
 	struct callstack *calls;    /* virtual: its own; NULL: none yet */

@@ -412,12 +412,25 @@ void gap_heal(struct model *m, const struct caller *c, uint32_t method)
 	s->frames[s->depth++] = gap;
 }
 
-void gap_push(struct model *m, struct callstack *s)
+/* What is in no call that may have been entered before now has been in none until now. */
+static void root_renew(struct model *m, struct callstack *s)
+{
+	struct callframe *f = s->frames;
+
+	vector_free(m, f->own_by);
+	vector_free(m, f->kids_by);
+	*f = (struct callframe){.begin = s->cursor, .number = f->number, .context = f->context};
+}
+
+void gap_push(struct model *m, struct callstack *s, bool born)
 {
 	struct callframe *f;
 
 	values_free(m, s->values);
 	s->values = NULL;
+	if (s->depth == 1 && born && !s->lost_outside)
+		root_renew(m, s);
+	s->lost_outside |= s->depth == 1;
 	if (!callstack_top(s)->id)
 		return;
 	if (!m->methods->contexts && !m->error)
@@ -435,11 +448,11 @@ void gap_push(struct model *m, struct callstack *s)
 
 void frames_clear(struct model *m, struct callstack *s)
 {
-	vector_free(m, s->frames->own_by);
-	vector_free(m, s->frames->kids_by);
 	values_free(m, s->values);
 	s->values = NULL;
-	*s->frames = (struct callframe){.begin = s->cursor};
 	s->depth = 1;
+	root_renew(m, s);
+	s->frames->number = s->frames->context = 0;
+	s->lost_outside = false;
 	s->excess = 0;
 }

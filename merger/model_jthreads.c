@@ -195,6 +195,7 @@ void jthread_start(struct model *m, uint32_t process, const struct jis_ev_java_t
 	if (running || !j->waits)
 		j->unseen = running ? UNSEEN_ALL : 0;
 	j->started = true;
+	j->born = !running;
 	if (!(ev->flags & JIS_JTHREAD_VIRTUAL)) {
 		jthread_binds(m, j, life);
 		jwait_owner_is_on(m, process, ev->java_tid, life);

@@ -317,7 +317,7 @@ void methods_lost(struct model *m, uint32_t life, uint64_t t)
 	/* That it runs is known; what a wait was for will be known when it is over. */
 	if (m->lives[life].kind == MODEL_RUNNING)
 		methods_sync(m, life, t);
-	gap_push(m, w->calls);
+	gap_push(m, w->calls, w->java && w->java->born);
 }
 
 void methods_lost_virtual(struct model *m, struct jthread *j, uint64_t t)
@@ -325,7 +325,7 @@ void methods_lost_virtual(struct model *m, struct jthread *j, uint64_t t)
 	if (!j->calls)
 		return;
 	methods_rested(m, j, t);
-	gap_push(m, j->calls);
+	gap_push(m, j->calls, j->born);
 }
 
 static void calls_end(struct model *m, const struct caller *c, uint64_t t)

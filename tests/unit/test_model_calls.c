@@ -205,6 +205,40 @@ START_TEST(what_began_in_a_loss_has_an_exit_only)
 }
 END_TEST
 
+/* In no call when records were lost: a thread whose begin is known has entered nothing before that.
+ */
+START_TEST(what_began_in_a_loss_began_no_earlier)
+{
+	struct feed *f = start();
+
+	enter(f, 10, A);
+	leave(f, 20, A);
+	lose(f, 30, 40);
+	leave(f, 50, C);
+	enter(f, 52, A);
+	leave(f, 54, A);
+	lose(f, 60, 70);
+	leave(f, 80, B); /* in which of the two is not known */
+	finish(f);
+	ck_assert_str_eq(calls, "a 10-20 (cpu 10), c 30-50u (cpu 20), a 52-54 (cpu 2), "
+				"b 30-80u (cpu 50; own cpu 28)");
+}
+END_TEST
+
+START_TEST(what_a_loss_hides_may_have_begun_before_the_first_record)
+{
+	struct feed *f = start();
+
+	java_starts(f, 5, 1, 100, JIS_JTHREAD_RUNNING);
+	enter(f, 10, A);
+	leave(f, 20, A);
+	lose(f, 30, 40);
+	leave(f, 50, C);
+	finish(f);
+	ck_assert_str_eq(calls, "a 10-20 (cpu 10), c 0-50u (cpu 50; own cpu 40)");
+}
+END_TEST
+
 START_TEST(what_ended_in_a_loss_ends_at_its_begin)
 {
 	struct feed *f = start();
@@ -523,6 +557,8 @@ int main(void)
 	tcase_add_test(t, a_thread_that_ends_leaves_its_calls);
 	tcase_add_test(t, a_loss_is_no_ones_own_time);
 	tcase_add_test(t, what_began_in_a_loss_has_an_exit_only);
+	tcase_add_test(t, what_began_in_a_loss_began_no_earlier);
+	tcase_add_test(t, what_a_loss_hides_may_have_begun_before_the_first_record);
 	tcase_add_test(t, what_ended_in_a_loss_ends_at_its_begin);
 	tcase_add_test(t, a_loop_goes_on_after_a_loss);
 	tcase_add_test(t, a_pause_is_a_loss);

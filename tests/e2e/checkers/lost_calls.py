@@ -4,7 +4,8 @@
 
 Usage: lost_calls.py WHOLE DAMAGED STREAM JIS. Of the thread that writes to STREAM each call whose two records are
 still there must be told as before, with the mark "gap" if records in between are not; one without its exit as repaired,
-no longer than it may have been; one without its entry as entry-not-seen, from the gap on; one without both not at all.
+no longer than it may have been; one without its entry as entry-not-seen, from the gap on or, in no call when records were
+gone, from an earlier one on; one without both not at all.
 The one's entry and a later one's exit may be taken for a call, if that has the mark "gap". Nothing else may be told, and
 of other threads nothing may have changed. The figures count what is told, and as parts those of which a part is not known.
 """
@@ -120,8 +121,8 @@ for lost in list(exit_gone):
             break
 for call, gap in exit_gone:
     take("exit gone", call, lambda c: c[0] == call[0] and call[0] <= c[1] <= gap[1] and "repaired" in c[3])
-for call, gap in entry_gone:
-    take("entry gone", call, lambda c: c[1] == call[1] and gap[0] <= c[0] <= call[0] and "entry-not-seen" in c[3])
+for call, _ in entry_gone:
+    take("entry gone", call, lambda c: c[1] == call[1] and gaps[0][0] <= c[0] <= call[0] and "entry-not-seen" in c[3])
 print(dict(kinds))
 assert kinds["both there"] > 1000 and kinds["both gone"] > 100, kinds
 told = [marks for calls_of in after.values() for *_, marks in calls_of]
