@@ -235,13 +235,24 @@ def behind(f, name):
 
 
 def lock_class(f, name):
-    """A virtual thread that waits and keeps its carrier is shown in both rows."""
-    want, pools, bursts = collections.Counter(), {p["class"] for p in f.report["pools"]}, collections.Counter()
+    """A wait that keeps a virtual thread's carrier is shown in both rows, and is the report's once."""
+    want, pools = collections.Counter(), {p["class"] for p in f.report["pools"]}
     for lock in f.report["locks"]:
-        want[lock["class"]] += lock["blocked"] + lock["pinned"]
+        want[lock["class"]] += lock["blocked"]
     del want[""]  # parks without an object
     shown = Shown(f.body, f.views[name])
-    got, bursts = f.named(shown.time, 77000011), f.named(shown.bursts, 77000011)
+    twice, kept = collections.Counter(), collections.defaultdict(list)
+    for key, begin, end, value in f.views["pinned"].windows[0].lines(f.body):
+        if value and "[virtual " in f.body.names[key]:
+            kept[key].append((begin, end))
+    for key, begin, end, value in f.views[name].windows[0].lines(f.body):
+        for since, until in kept[key] if value else ():
+            twice[value] += max(0, min(end, until) - max(begin, since))
+    got, twice, bursts = (f.named(what, 77000011) for what in (shown.time, twice, shown.bursts))
+    pinned = sum(lock["pinned"] for lock in f.report["locks"] if lock["class"])
+    if sum(twice.values()) < pinned:
+        complain("in two rows: %d, at least %d expected" % (sum(twice.values()), pinned))
+    want.update(twice)
     idle = sum(got[p] - want[p] for p in pools if got[p] > want[p])
     f.near("idle in pools", idle, f.reason(POOL_IDLE), sum(bursts.values()))
     for p in pools:

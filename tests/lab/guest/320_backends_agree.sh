@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE=1
 
 cd "$LAB_TMP" || exit 1
 mkfifo gate
-bash -c 'read -r <gate; exec "$0" 1 800 100' "$JIS_BUILD/tests/prog/witness" >witness.out 2>&1 &
+bash -c 'read -r <gate; exec "$0" 1 400 100' "$JIS_BUILD/tests/prog/witness" >witness.out 2>&1 &
 pid=$!
 "$JIS" record -o kmod --backend kmod -p $pid 2>kmod.err &
 kmod=$!
