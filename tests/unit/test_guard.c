@@ -70,7 +70,8 @@ static void calls(struct guard *g, uint32_t number, unsigned int n)
 	packet_end(g, 0);
 }
 
-/* The guard takes a pair for @ns: 9/4 of what it costs in a loop, which the agent has told. */
+/* The guard takes a pair that stays for @ns: 9/4 of what it costs in a loop, which the agent has
+ * told; one of all for 5/9 of that. */
 static struct guard *guard_of(uint32_t budget, uint64_t ns)
 {
 	struct jis_ev_method_probe probe = {JIS_METHOD_WAY_JNI, ns * 4000 / 9};
@@ -102,7 +103,8 @@ START_TEST(those_called_most_go_until_the_rest_fits)
 	char text[1024] = "";
 	uint32_t share = 0;
 
-	/* 3,010,000 pairs of 100 ns are 301 ms of 1 s; the aim is 8 % of the rest: 559,000 pairs */
+	/* 3,010,000 pairs took 167 ms of 1 s; the aim is 8 % of the rest: 666,000 pairs of 100 ns
+	 */
 	calls(g, 7, 2000000);
 	calls(g, 5000, 700000);
 	calls(g, 9, 300000);
@@ -110,7 +112,7 @@ START_TEST(those_called_most_go_until_the_rest_fits)
 	ck_assert_uint_eq(decide(g, SECOND, SECOND, 0, text, &share), 0);
 	ck_assert_uint_eq(decide(g, 2 * SECOND, SECOND, 0, text, &share), 2);
 	ck_assert_str_eq(text, "7:2000000:2000000000,5000:700000:2000000000");
-	ck_assert_uint_eq(share, 43);
+	ck_assert_uint_eq(share, 36);
 	guard_free(g);
 }
 END_TEST
@@ -142,7 +144,7 @@ START_TEST(lost_calls_count_too)
 
 	calls(g, 1, 600000);
 	ck_assert_uint_eq(decide(g, 2 * SECOND, SECOND, 600000, text, &share), 1);
-	ck_assert_uint_eq(share, 13);
+	ck_assert_uint_eq(share, 12);
 	guard_free(g);
 }
 END_TEST
@@ -153,7 +155,7 @@ START_TEST(the_budget_is_of_what_there_would_be_without)
 	char text[1024] = "";
 	uint32_t share = 0;
 
-	/* 95 ms of 1 s are 10.5 % of the other 905 ms, and 88 ms are 9.6 % of 912 */
+	/* 95 ms are 10.03 % of 1 s without 52.8 ms, and 88 ms are 9.3 % of it without 48.9 */
 	calls(g, 1, 880000);
 	ck_assert_uint_eq(decide(g, 2 * SECOND, SECOND, 0, text, &share), 0);
 	calls(g, 1, 950000);
@@ -171,10 +173,10 @@ START_TEST(calls_that_cost_more_than_there_is_go_and_no_others)
 
 	calls(g, 1, 900000);
 	calls(g, 2, 300000);
-	calls(g, 3, 10000); /* 1 ms, of 5 ms */
-	ck_assert_uint_eq(decide(g, 2 * SECOND, SECOND / 10, 0, text, &share), 2);
+	calls(g, 3, 9000); /* 0.9 ms, of 2.5 ms */
+	ck_assert_uint_eq(decide(g, 2 * SECOND, SECOND / 20, 0, text, &share), 2);
 	ck_assert_uint_eq(share, 1000);
-	ck_assert_uint_eq(decide(g, 4 * SECOND, SECOND / 10, 0, text, &share), 0);
+	ck_assert_uint_eq(decide(g, 4 * SECOND, SECOND / 20, 0, text, &share), 0);
 	ck_assert_uint_eq(share, 0);
 	guard_free(g);
 }

@@ -67,7 +67,7 @@ public final class MethodsRates {
 	}
 
 	private static void work() {
-		long x = 1, end = System.nanoTime() + 200_000;
+		long x = 1, end = System.nanoTime() + 400_000;
 		while (System.nanoTime() < end) {
 			x = x * 6364136223846793005L + 1;
 		}
