@@ -705,9 +705,8 @@ static void agent_guard(struct agent_server *s, struct agent *a)
 	if (!n)
 		return;
 	say(s, JISCTL_WARNING,
-	    "process %d: calls of methods may add %u %% to its CPU time, the budget is %u %%: the "
-	    "%u "
-	    "called most are switched off (jis dump --event method_off)",
+	    "process %d: calls of methods may add %u %% to its CPU time, the budget is %u %%: "
+	    "the %u called most are switched off (jis dump --event method_off)",
 	    a->pid, share, s->config.methods_budget, n);
 	agent_server_methods(s, a->pid, text, JIS_METHODS_GUARD);
 }

@@ -16,7 +16,7 @@
 /* What a pair costs has been measured in a loop that does nothing else, on an idle CPU. Among a
  * server's own work it is more: caches are shared, the clock waits for what goes on, and what the
  * compiler no longer inlines is lost. Of all methods it is some 1.25 times that, of those that are
- * left when the short ones are off 2.0 to 2.6: what the budget is about.
+ * left when the short ones are off up to 2.6: what the budget is about.
  * docs/benchmarks.md, "Methods of a server". */
 #define OF_ALL_PERCENT 125
 #define OF_LEFT_PERCENT 225

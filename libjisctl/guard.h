@@ -32,8 +32,9 @@ struct guard_now {
 /**
  * guard_decide - looks at what has been counted, when that has gone on for long enough.
  * @text: gets the methods to switch off, "NUMBER:CALLS:NS" each, separated by commas; @share: what
- * calls have cost, in percent of the CPU time that the process would have used without, 1000 at
- * most. Returns how many methods there are in @text, mostly 0.
+ * calls may have cost, each taken for one of those that stay, in percent of the CPU time that the
+ * process would have used without, 1000 at most. Returns how many methods there are in @text,
+ * mostly 0.
  */
 unsigned int guard_decide(struct guard *g, const struct guard_now *now, char *text, size_t n,
 			  uint32_t *share);

@@ -345,7 +345,7 @@ static int request(const struct jvm *j, const char *path, const char *options, i
 int jvm_attach_load(const struct jvm *j, const char *path, const char *options, int timeout_ms,
 		    char *why)
 {
-	const struct timespec step = {0, STEP_MS * 1000000};
+	const struct timespec step = {0, POLL_MS * 1000000};
 	uint64_t end = clock_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
 	int err;
 

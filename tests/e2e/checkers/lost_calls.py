@@ -122,7 +122,7 @@ for lost in list(exit_gone):
 for call, gap in exit_gone:
     take("exit gone", call, lambda c: c[0] == call[0] and call[0] <= c[1] <= gap[1] and "repaired" in c[3])
 for call, _ in entry_gone:
-    take("entry gone", call, lambda c: c[1] == call[1] and gaps[0][0] <= c[0] <= call[0] and "entry-not-seen" in c[3])
+    take("entry gone", call, lambda c: c[1] == call[1] and any(g[0] <= c[0] <= min(g[1], call[0]) for g in gaps) and "entry-not-seen" in c[3])
 print(dict(kinds))
 assert kinds["both there"] > 1000 and kinds["both gone"] > 100, kinds
 told = [marks for calls_of in after.values() for *_, marks in calls_of]

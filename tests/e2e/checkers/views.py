@@ -74,11 +74,15 @@ class Figures:
     def expected(self):
         return prv_records.Expected(self.trace)
 
-    def carried(self, carrier, begin, end):
-        """Rows of the virtual threads that are mounted there in that time."""
-        mounts = self.expected.carried[carrier]
-        ends = [time for time, _ in mounts[1:]] + [self.body.end]
-        return [row for (since, row), until in zip(mounts, ends) if row and since <= end and begin <= until]
+    def together(self, which, begin, end):
+        """The row, and those of which one carries the other in that time."""
+        rows = [which]
+        for carrier, mounts in self.expected.carried.items():
+            ends = [time for time, _ in mounts[1:]] + [self.body.end]
+            for (since, row), until in zip(mounts, ends):
+                if row and since <= end and begin <= until and which in (carrier, row):
+                    rows.append(row if which == carrier else carrier)
+        return rows
 
     def named(self, counter, *kinds):
         """By label in place of value."""
@@ -252,9 +256,11 @@ def lock_class(f, name):
     pinned = sum(lock["pinned"] for lock in f.report["locks"] if lock["class"])
     if sum(twice.values()) < pinned:
         complain("in two rows: %d, at least %d expected" % (sum(twice.values()), pinned))
+    # What is in two rows of a pool's class may be idle time, or a wait for the pool.
+    most = sum(got[p] - want[p] for p in pools if got[p] > want[p])
     want.update(twice)
-    idle = sum(got[p] - want[p] for p in pools if got[p] > want[p])
-    f.near("idle in pools", idle, f.reason(POOL_IDLE), sum(bursts.values()))
+    least = sum(got[p] - want[p] for p in pools if got[p] > want[p])
+    f.near("idle in pools", max(least, min(most, f.reason(POOL_IDLE))), f.reason(POOL_IDLE), sum(bursts.values()))
     for p in pools:
         want[p] = max(want[p], got[p])
     f.same("time", got, want, slack=bursts)
@@ -264,12 +270,13 @@ def lock_class(f, name):
 
 def lock_owner(f, name):
     """Of each wait of which an owner is shown a record that is open then names it; none where that had not begun, or had
-    ended: a thread is joined while it ends, after it has told its end. Carriers show what the virtual thread waits for that keeps them."""
+    ended: a thread is joined while it ends, after it has told its end. What one waits for while it carries another, or is
+    carried, is shown of both."""
     keys, owned = list(f.body.names), 0
     for key, begin, end, value in f.views[name].windows[0].lines(f.body):
         if not value:
             continue
-        rows = [f.ids[key]] + f.carried(f.ids[key], begin, end)
+        rows = f.together(f.ids[key], begin, end)
         waits = [(since, owner) for row in rows for since, until, owner in f.expected.owners[row] if since <= end and begin <= until]
         open_ones = [owner for _, owner in waits]
         who = f.ids[keys[value - 1]] if f.body.labels[77000013][value] != "a thread that has no row" else None
