@@ -50,6 +50,32 @@ static const char help[] =
 
 /* Building ----------------------------------------------------------------------------------- */
 
+static volatile sig_atomic_t stopped_by;
+
+static void on_stop(int signal)
+{
+	stopped_by = signal;
+}
+
+/* What was made goes before a signal ends us; one that is ignored stays so. */
+static void stops_catch(bool on)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	static struct sigaction before[sizeof(signals) / sizeof(signals[0])];
+	static bool caught;
+	const struct sigaction action = {.sa_handler = on_stop};
+
+	if (on == caught)
+		return;
+	caught = on;
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		if (on)
+			sigaction(signals[i], NULL, &before[i]);
+		if (before[i].sa_handler != SIG_IGN)
+			sigaction(signals[i], on ? &action : &before[i], NULL);
+	}
+}
+
 /* Where it is kept, or a place of its own that goes afterwards. */
 static char *prefix_get(const char *output, char **scratch)
 {
@@ -136,28 +162,6 @@ static int build_with(const struct model_options *options, const char *path, con
 	return err;
 }
 
-static volatile sig_atomic_t stopped_by;
-
-static void on_stop(int signal)
-{
-	stopped_by = signal;
-}
-
-/* A file that is begun goes before a signal ends us; one that is ignored stays so. */
-static void stops_catch(bool on)
-{
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-	static struct sigaction before[sizeof(signals) / sizeof(signals[0])];
-	const struct sigaction action = {.sa_handler = on_stop};
-
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-		if (on)
-			sigaction(signals[i], NULL, &before[i]);
-		if (before[i].sa_handler != SIG_IGN)
-			sigaction(signals[i], on ? &action : &before[i], NULL);
-	}
-}
-
 /* @ctx: options with the progress that is shown. */
 static int stop_or_go_on(void *ctx, uint64_t done, uint64_t total)
 {
@@ -176,13 +180,11 @@ static int build(const char *path, const char *prefix, bool profiles, int *statu
 	int err;
 
 	cli_progress_enable(&shown);
-	stops_catch(true);
 	err = build_with(&options, path, prefix, profiles, status, &told);
 	if (err == -EAGAIN) { /* records are missing, and nobody knew */
 		options.contexts = true;
 		err = build_with(&options, path, prefix, profiles, status, &told);
 	}
-	stops_catch(false);
 	if (stopped_by)
 		err = -EINTR; /* not shown either */
 	if (err && !told && err != -EINTR)
@@ -219,7 +221,10 @@ static int show(const char *file, const char *prefix, char *scratch, struct tree
 	}
 	err = jta_names_open(file, &names);
 	scratch_remove(prefix, scratch);
-	if (err) {
+	stops_catch(false);
+	if (stopped_by) {
+		err = -EINTR;
+	} else if (err) {
 		cli_error("%s: the names, in the .mth file beside it: %s", file,
 			  err == -EBADMSG ? "this is no such file" : strerror(-err));
 	} else {
@@ -258,6 +263,7 @@ static int run(const char *path, const char *output, bool profiles, struct tree_
 		cli_error("-o: %s is a tree already", path);
 		return CLI_USAGE;
 	}
+	stops_catch(true); /* before there is anything that would stay */
 	prefix = prefix_get(output, &scratch);
 	if (prefix && asprintf(&file, "%s.jta", prefix) >= 0) {
 		status = build(path, prefix, profiles, &losses);
@@ -269,6 +275,7 @@ static int run(const char *path, const char *output, bool profiles, struct tree_
 	scratch_remove(prefix, scratch);
 	free(scratch);
 	free(prefix);
+	stops_catch(false);
 	if (stopped_by)
 		raise(stopped_by);
 	return status == CLI_OK ? losses : status;

@@ -10,15 +10,21 @@ python3 - "$JIS" "$TESTDIR" <<'PY'
 import os, signal, subprocess, sys, time
 jis, directory = sys.argv[1:]
 scratch, wrong = directory + "/scratch", 0
-for number, arguments, begun in ((signal.SIGINT, [], lambda: os.listdir(scratch)),
-                                 (signal.SIGTERM, ["-o", directory + "/kept"], lambda: os.path.exists(directory + "/kept.jta"))):
+def stop(number, arguments, begun, pause):
     tool = subprocess.Popen([jis, "tree", *arguments, directory + "/trace"], stdout=subprocess.DEVNULL, env=dict(os.environ, TMPDIR=scratch))
     while tool.poll() is None and not begun():
-        time.sleep(.001)
+        time.sleep(pause) if pause else None
     tool.send_signal(number)
     left = tool.wait(), os.listdir(scratch), [f for f in os.listdir(directory) if f.startswith("kept")]
     if left != (-number, [], []):
-        wrong += 1
         print(f"{number!r}: status, scratch, files {left}")
+        return 1
+    return 0
+in_scratch = lambda: os.listdir(scratch)
+wrong += stop(signal.SIGINT, [], in_scratch, .001)
+wrong += stop(signal.SIGTERM, ["-o", directory + "/kept"], lambda: os.path.exists(directory + "/kept.jta"), .001)
+# As soon as there is anything, so some before it has looked at the trace.
+for i in range(50):
+    wrong = wrong or stop(signal.SIGHUP, [], in_scratch, 0)
 sys.exit(wrong > 0)
 PY
