@@ -173,10 +173,11 @@ $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(LIB_A) $(CLASSFILE_OBJ)
 		$(shell $(PKG_CONFIG) --libs check) $(LIBS) -lm
 
 # Parts of the agent with a JVM of the test's own.
-AGENT_UNITS := retransform wrappers values methods_table
+AGENT_UNITS := retransform wrappers values methods_table agent_slots
 $(BUILD)/tests/unit/test_retransform: $(BUILD)/obj/agent/retransform.o
 $(BUILD)/tests/unit/test_wrappers: $(BUILD)/obj/agent/wrappers.o
 $(BUILD)/tests/unit/test_values: $(BUILD)/obj/agent/values.o
+$(BUILD)/tests/unit/test_agent_slots: $(BUILD)/obj/agent/slots.o
 $(BUILD)/tests/unit/test_methods_table: $(patsubst %,$(BUILD)/obj/agent/%.o,methods_table methods_supers)
 
 # Parts of the tool.

@@ -126,8 +126,12 @@ void life_vm_death(void);
 struct agent_thread {
 	struct jis_slot *slot; /* in the pool of recording @generation */
 	__u32 generation;
-	__u32 inside; /* how often it is inside; the thread writes, who ends a recording reads */
-	struct peer *peer; /* of recording @peer_generation, see waits.h */
+	__u32 inside; /* how often it is inside; the thread writes, who ends a recording reads;
+			 AGENT_WRITING: within a record of a probe */
+	struct jis_slot *words; /* where probes write while @counted is agent.counted */
+	__u32 counted;		/* or AGENT_NO_WORDS */
+	int on_trial;		/* both are those of probes.c */
+	struct peer *peer;	/* of recording @peer_generation, see waits.h */
 	__u32 peer_generation;
 	/* probes.c: calls of library methods under way, in recording @library_generation, and those
 	 * of the carrier itself while it has a virtual thread on it */
@@ -135,10 +139,15 @@ struct agent_thread {
 	struct agent_thread *next, **link;
 };
 
+#define AGENT_WRITING (1u << 31)
+#define AGENT_NO_WORDS 0xffffffffu
+
 extern __thread struct agent_thread *agent_self __attribute__((tls_model("initial-exec")));
 int slots_init(void);
 /* Makes agent_self; NULL: no memory. */
 struct agent_thread *slot_thread(void);
+/* Has probes write into the slot that @self has, if any, unless they are on trial. */
+void slot_words(struct agent_thread *self);
 /* Gives @self a slot of the running recording's pool, or NULL; to be called inside. */
 struct jis_slot *slot_of_thread(struct agent_thread *self);
 void slot_give_back(void);
@@ -197,10 +206,12 @@ JIS_WRITER_FAST void agent_write(unsigned int id, const void *payload, size_t si
 					 agent_self->generation == agent.generation)
 			       ? agent_self->slot
 			       : slot_of_thread(agent_self);
-		if (slot)
-			jis_write(&agent.writer, slot, id, payload, size);
-		else
+		if (!slot)
 			jis_slot_missing(&agent.writer, id);
+		else if (JIS_WRITER_UNLIKELY(agent_self->inside & AGENT_WRITING))
+			jis_write_nested(&agent.writer, slot, id);
+		else
+			jis_write(&agent.writer, slot, id, payload, size);
 	}
 	agent_leave();
 }

@@ -52,7 +52,7 @@ static struct {
 	struct jis_writer writer;
 	struct jis_slot slot;
 	__u64 mask;
-	__u64 leaves; /* of those, by a patched wrapper */
+	__u64 leaves; /* of those that took the long way, by a patched wrapper */
 	__u64 all;
 	__u32 number; /* what the last was given */
 	__u8 records[32768];
@@ -60,7 +60,10 @@ static struct {
 
 /* Natives ------------------------------------------------------------------------------------ */
 
-/* As much as a record, by the same steps: what a pair costs is measured by it. */
+/*
+ * What is not to be recorded: a record, and now and then a packet, where no one reads it. @slot is
+ * what probes write into (trial_words()), at places that are told from the pool's start.
+ */
 static __attribute__((noinline)) void trial_write(jint number, int leaf)
 {
 	__u64 now;
@@ -76,13 +79,33 @@ static __attribute__((noinline)) void trial_write(jint number, int leaf)
 	} else if (!jis_write_word(&trial.writer, &trial.slot, JIS_EV_method_enter, trial.number)) {
 		trial.mask = ~0ull;
 		trial.writer.mask = &trial.mask;
-		trial.writer.pool = trial.records;
+		trial.writer.pool = agent.writer.pool;
 		trial.writer.base = agent.writer.base;
-		trial.slot.position = 0;
-		trial.slot.end = sizeof(trial.records);
+		trial.slot.position = (uintptr_t)trial.records - (uintptr_t)agent.writer.pool;
+		trial.slot.end = trial.slot.position + sizeof(trial.records);
 		trial.slot.last = jis_ticks(&agent.writer);
 	}
 	agent_leave();
+}
+
+/* This thread's probes write into @slot of the trial, if @words, or all come to trial_write(). */
+static void trial_words(int words)
+{
+	trial.slot.position = trial.slot.end = 0;
+	if (!agent_enter())
+		return;
+	agent_self->on_trial = 1;
+	agent_self->words = &trial.slot;
+	agent_self->counted = words ? agent.generation : AGENT_NO_WORDS;
+	agent_leave();
+}
+
+static void trial_end(void)
+{
+	if (!agent_self)
+		return;
+	agent_self->on_trial = 0;
+	slot_words(agent_self);
 }
 
 /* What is no plain record into a packet that is open: the first of a thread, a trial, a full
@@ -97,39 +120,41 @@ static __attribute__((noinline)) void probe_write_slow(unsigned int id, jint num
 		trial_write(number, leaf);
 }
 
-/* agent_write() of what a thread writes nearly always. */
-JIS_WRITER_FAST int probe_write_fast(unsigned int id, jint number)
+/*
+ * agent_write() of what a thread writes nearly always. As agent_enter() does it, but for who is
+ * @inside so often already, and keeps others off the slot meanwhile.
+ */
+JIS_WRITER_FAST int probe_write_fast(unsigned int id, jint number, __u32 inside)
 {
 	struct agent_thread *self = agent_self;
-	__u32 inside;
-	int done;
+	__u32 counted;
+	int done = 0;
 
-	if (JIS_WRITER_UNLIKELY(!self || !(number & 0x7fffffff)))
+	if (JIS_WRITER_UNLIKELY(!self) || JIS_WRITER_UNLIKELY(self->inside != inside))
 		return 0;
-	/* As agent_enter() does it; what comes in between leaves it as it was. */
-	inside = self->inside;
-	__atomic_store_n(&self->inside, inside + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&self->inside, AGENT_WRITING | inside, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	done = self->generation == __atomic_load_n(&agent.counted, __ATOMIC_ACQUIRE) &&
-	       self->slot && jis_write_word(&agent.writer, self->slot, id, (__u32)number);
+	counted = __atomic_load_n(&agent.counted, __ATOMIC_ACQUIRE);
+	if (JIS_WRITER_LIKELY(self->counted == counted))
+		done = jis_write_word(&agent.writer, self->words, id, (__u32)number);
 	__atomic_store_n(&self->inside, inside, __ATOMIC_RELEASE);
 	return done;
 }
 
-JIS_WRITER_FAST void probe_write(unsigned int id, jint number, int leaf)
+JIS_WRITER_FAST void probe_write(unsigned int id, jint number, int leaf, __u32 inside)
 {
-	if (JIS_WRITER_UNLIKELY(!probe_write_fast(id, number)))
+	if (JIS_WRITER_UNLIKELY(!probe_write_fast(id, number, inside)))
 		probe_write_slow(id, number, leaf);
 }
 
 JIS_WRITER_FAST void enter(jint number, int leaf)
 {
-	probe_write(JIS_EV_method_enter, number, leaf);
+	probe_write(JIS_EV_method_enter, number, leaf, 0);
 }
 
 JIS_WRITER_FAST void leave(jint number, int leaf)
 {
-	probe_write(JIS_EV_method_exit, number, leaf);
+	probe_write(JIS_EV_method_exit, number, leaf, 0);
 }
 
 /* What virtual threads that are on no carrier have under way: recording and depth. */
@@ -180,7 +205,7 @@ JIS_WRITER_FAST void enter_library(jint number, int leaf)
 	if (!agent_enter())
 		return;
 	if ((*library_depth())++ == 0)
-		probe_write(JIS_EV_method_enter, number, leaf);
+		probe_write(JIS_EV_method_enter, number, leaf, 1);
 	agent_leave();
 }
 
@@ -197,7 +222,7 @@ JIS_WRITER_FAST void leave_library(jint number, int leaf)
 	depth = library_depth();
 	/* 0: the call began before the recording did. */
 	if (*depth && --*depth == 0)
-		probe_write(JIS_EV_method_exit, number, leaf);
+		probe_write(JIS_EV_method_exit, number, leaf, 1);
 	agent_leave();
 }
 
@@ -356,6 +381,7 @@ static void pair_measure(JNIEnv *env)
 	int round, settled = 0;
 
 	exception_clear(env);
+	trial_words(1);
 	for (round = 0; pairs && round < LOOP_ROUNDS && last - begin < LOOP_NS_MAX; round++) {
 		if (round >= LOOP_ROUNDS_MIN && settled >= LOOP_SETTLED)
 			break;
@@ -369,6 +395,7 @@ static void pair_measure(JNIEnv *env)
 			best = now - last;
 		last = now;
 	}
+	trial_words(0);
 	pair_picoseconds = best == UINT64_MAX ? 0 : best * 1000 / LOOP_PAIRS;
 	if (class)
 		(*env)->DeleteLocalRef(env, class);
@@ -431,7 +458,7 @@ static void wrappers_try(JNIEnv *env)
 	recorder_note("patched natives do not answer as they must: they are as before");
 }
 
-int probes_bind(JNIEnv *env)
+static int natives_answer(JNIEnv *env)
 {
 	const struct jis_native_method *native;
 
@@ -440,12 +467,24 @@ int probes_bind(JNIEnv *env)
 			recorder_note("native %s of java.lang.JProbe$ is not bound: no methods are "
 				      "traced",
 				      native->name);
-			return -ENOENT;
+			return 0;
 		}
-	wrappers_try(env);
-	if (way != JIS_METHOD_WAY_PATCH)
-		pair_measure(env);
-	return 0;
+	return 1;
+}
+
+int probes_bind(JNIEnv *env)
+{
+	int bound;
+
+	trial_words(0);
+	bound = natives_answer(env);
+	if (bound) {
+		wrappers_try(env);
+		if (way != JIS_METHOD_WAY_PATCH)
+			pair_measure(env);
+	}
+	trial_end();
+	return bound ? 0 : -ENOENT;
 }
 
 void probes_tell(void)

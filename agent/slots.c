@@ -60,8 +60,10 @@ static void after_fork_child(void)
 	pthread_mutex_unlock(&threads_lock);
 	agent_recording_set(0);
 	jis_writer_off(&agent.writer);
-	if (agent_self)
+	if (agent_self) {
 		agent_self->slot = NULL;
+		slot_words(agent_self);
+	}
 }
 
 int slots_init(void)
@@ -85,6 +87,7 @@ struct agent_thread *slot_thread(void)
 
 	if (!self)
 		return NULL;
+	self->counted = AGENT_NO_WORDS;
 	if (pthread_setspecific(self_key, self)) {
 		free(self);
 		return NULL;
@@ -100,11 +103,20 @@ struct agent_thread *slot_thread(void)
 	return self;
 }
 
+void slot_words(struct agent_thread *self)
+{
+	if (self->on_trial)
+		return;
+	self->words = self->slot;
+	self->counted = self->slot ? self->generation : AGENT_NO_WORDS;
+}
+
 struct jis_slot *slot_of_thread(struct agent_thread *self)
 {
 	if (!self->slot || self->generation != agent.generation) {
 		self->slot = jis_slot_take(&agent.writer, agent_tid());
 		self->generation = agent.generation;
+		slot_words(self);
 	}
 	return self->slot;
 }
@@ -112,15 +124,17 @@ struct jis_slot *slot_of_thread(struct agent_thread *self)
 void slot_give_back(void)
 {
 	struct agent_thread *self = agent_self;
+	struct jis_slot *slot = self ? self->slot : NULL;
 
-	if (!self || !self->slot)
+	if (!slot)
 		return;
+	self->slot = NULL;
+	slot_words(self);
 	if (agent_enter()) {
 		if (self->generation == agent.generation)
-			jis_slot_give(&agent.writer, self->slot);
+			jis_slot_give(&agent.writer, slot);
 		agent_leave();
 	}
-	self->slot = NULL;
 }
 
 /* After it each thread sees what was written before it, or has been seen to be inside. */

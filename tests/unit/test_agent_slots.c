@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* What the agent keeps of a thread: its slot, and what its probes write into. */
+#include "agent/agent.h"
+#include "test_writer_pool.h"
+
+struct agent agent = {.writer = JIS_WRITER_INITIALIZER(agent.writer)};
+
+static void recording_begin(__u32 generation)
+{
+	pool_header()->clock = JIS_CLOCK_TSC;
+	ck_assert_int_eq(jis_writer_init(&agent.writer, pool, POOL_SIZE, 4711), 0);
+	agent.generation = generation;
+	agent_recording_set(1);
+}
+
+static void recording_end(void)
+{
+	agent_recording_set(0);
+	jis_writer_off(&agent.writer);
+}
+
+static void write_one(void)
+{
+	struct jis_ev_method_enter record = {1};
+
+	agent_write(JIS_EV_method_enter, &record, sizeof(record));
+}
+
+START_TEST(probes_write_into_the_slot_of_the_recording_only)
+{
+	struct agent_thread *self;
+
+	recording_begin(1);
+	ck_assert_int_eq(slots_init(), 0);
+	self = slot_thread();
+	ck_assert_uint_ne(self->counted, agent.counted);
+	write_one();
+	ck_assert_ptr_nonnull(self->slot);
+	ck_assert_ptr_eq(self->words, self->slot);
+	ck_assert_uint_eq(self->counted, agent.counted);
+	recording_end();
+	ck_assert_uint_ne(self->counted, agent.counted);
+
+	recording_begin(2);
+	ck_assert_uint_ne(self->counted, agent.counted);
+	write_one();
+	ck_assert_ptr_eq(self->words, self->slot);
+	ck_assert_uint_eq(self->counted, agent.counted);
+	slot_give_back();
+	ck_assert_uint_ne(self->counted, agent.counted);
+	recording_end();
+	ck_assert_uint_ne(self->counted, agent.counted);
+}
+END_TEST
+
+START_TEST(a_slot_that_comes_up_in_a_trial_waits_for_its_end)
+{
+	struct agent_thread *self;
+	struct jis_slot trial = {0};
+
+	recording_begin(1);
+	ck_assert_int_eq(slots_init(), 0);
+	self = slot_thread();
+	self->on_trial = 1;
+	self->words = &trial;
+	self->counted = AGENT_NO_WORDS;
+	write_one();
+	ck_assert_ptr_nonnull(self->slot);
+	ck_assert_ptr_eq(self->words, &trial);
+	ck_assert_uint_eq(self->counted, AGENT_NO_WORDS);
+	self->on_trial = 0;
+	slot_words(self);
+	ck_assert_ptr_eq(self->words, self->slot);
+	ck_assert_uint_eq(self->counted, agent.counted);
+	recording_end();
+}
+END_TEST
+
+/* A signal handler's, where the probe may be anywhere in its record. */
+START_TEST(a_record_within_a_probes_is_dropped_and_counted)
+{
+	struct agent_thread *self;
+	struct jis_slot *s;
+	__u64 position;
+
+	recording_begin(1);
+	ck_assert_int_eq(slots_init(), 0);
+	write_one();
+	self = agent_self;
+	s = self->slot;
+	position = s->position;
+	self->inside = AGENT_WRITING;
+	write_one();
+	ck_assert_uint_eq(self->inside, AGENT_WRITING);
+	ck_assert_uint_eq(s->position, position);
+	ck_assert_uint_eq(s->produced[JIS_EV_method_enter], 2);
+	ck_assert_uint_eq(s->lost[JIS_EV_method_enter], 1);
+	self->inside = 0;
+	write_one();
+	ck_assert_uint_gt(s->position, position);
+	ck_assert_uint_eq(s->lost[JIS_EV_method_enter], 1);
+	recording_end();
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("slots");
+
+	tcase_add_checked_fixture(t, pool_make, pool_free);
+	tcase_add_test(t, probes_write_into_the_slot_of_the_recording_only);
+	tcase_add_test(t, a_slot_that_comes_up_in_a_trial_waits_for_its_end);
+	tcase_add_test(t, a_record_within_a_probes_is_dropped_and_counted);
+	return run_tcase("agent_slots", t);
+}
