@@ -70,11 +70,11 @@ static void calls(struct guard *g, uint32_t number, unsigned int n)
 	packet_end(g, 0);
 }
 
-/* The guard takes a pair that stays for @ns: 9/4 of what it costs in a loop, which the agent has
+/* The guard takes a pair that stays for @ns: 3 times what it costs in a loop, which the agent has
  * told; one of all for 5/9 of that. */
 static struct guard *guard_of(uint32_t budget, uint64_t ns)
 {
-	struct jis_ev_method_probe probe = {JIS_METHOD_WAY_JNI, ns * 4000 / 9};
+	struct jis_ev_method_probe probe = {JIS_METHOD_WAY_JNI, ns * 1000 / 3};
 	struct jis_ev_heap heap = {0};
 	struct guard *g = guard_new(budget);
 	struct guard_now now = {.time = SECOND};
