@@ -5,7 +5,8 @@ import java.util.Arrays;
 /**
  * What recording a call costs: methods that are traced, the same that are not, and the limit in C, in turn in one JVM.
  * Usage: CallsBench LIBRARY ROUNDS [whole]; prints the medians in ns, and the median of the ratios within a round. Whole:
- * of what a call takes in all, where all methods are traced; else an untraced one is subtracted.
+ * of what a call takes in all, where all methods are traced; else an untraced one is subtracted. The additions a ns are of
+ * a loop that does nothing else: with another hardware thread at work on the core they are about half.
  */
 public class CallsBench {
 	static final int PAIRS = 80000;
@@ -13,6 +14,8 @@ public class CallsBench {
 	static native long cpu();
 
 	static native void limit(int pairs);
+
+	static native void additions(int n);
 
 	static class Traced {
 		static int a(int n) {
@@ -80,6 +83,7 @@ public class CallsBench {
 		double[] traced = new double[rounds];
 		double[] limit = new double[rounds];
 		double[] ratio = new double[rounds];
+		double[] additions = new double[rounds];
 		boolean whole = args.length > 2 && args[2].equals("whole");
 		for (int i = -100; i < rounds; i++) {
 			long t0 = cpu();
@@ -89,15 +93,18 @@ public class CallsBench {
 			long t2 = cpu();
 			traced(PAIRS);
 			long t3 = cpu();
+			additions(16 * PAIRS);
+			long t4 = cpu();
 			Thread.sleep(30); // the recorder frees packets
 			if (i < 0) {
 				continue;
 			}
 			limit[i] = (double) (t1 - t0) / PAIRS;
 			traced[i] = (double) (t3 - t2 - (whole ? 0 : t2 - t1)) / PAIRS;
+			additions[i] = 16.0 * PAIRS / (t4 - t3);
 			ratio[i] = traced[i] / limit[i];
 		}
-		System.out.printf("traced call %.1f ns, two clock reads and stores %.1f ns, ratio %.2f%n", median(traced),
-				median(limit), median(ratio));
+		System.out.printf("traced call %.1f ns, two clock reads and stores %.1f ns, %.1f additions a ns, ratio %.2f%n",
+				median(traced), median(limit), median(additions), median(ratio));
 	}
 }

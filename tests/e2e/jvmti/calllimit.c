@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * For CallsBench: the least that recording a call can cost, two clock reads and two stores of 8
- * bytes each, and the clock that all is measured by.
+ * bytes each, the clock that all is measured by, and what the core does of what it could.
  */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wstrict-prototypes"
@@ -16,6 +16,7 @@ static uint64_t ring[RING];
 
 JNIEXPORT jlong JNICALL Java_CallsBench_cpu(JNIEnv *env, jclass class);
 JNIEXPORT void JNICALL Java_CallsBench_limit(JNIEnv *env, jclass class, jint pairs);
+JNIEXPORT void JNICALL Java_CallsBench_additions(JNIEnv *env, jclass class, jint n);
 
 static inline uint64_t clock_read(void)
 {
@@ -43,4 +44,21 @@ JNIEXPORT void JNICALL Java_CallsBench_limit(JNIEnv *env, jclass class, jint pai
 
 	for (i = 0; i < 2 * (uint32_t)pairs; i++)
 		__atomic_store_n(&ring[i % RING], clock_read(), __ATOMIC_RELAXED);
+}
+
+/* None waits for another: as many at a time as the core has to give. */
+JNIEXPORT void JNICALL Java_CallsBench_additions(JNIEnv *env, jclass class, jint n)
+{
+	unsigned int a = 0, b = 0, c = 0, d = 0, i;
+
+	for (i = 0; i < (unsigned int)n; i += 16) {
+		a++, b++, c++, d++;
+		__asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
+		a++, b++, c++, d++;
+		__asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
+		a++, b++, c++, d++;
+		__asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
+		a++, b++, c++, d++;
+		__asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
+	}
 }
