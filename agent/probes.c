@@ -52,8 +52,8 @@ static struct {
 	struct jis_writer writer;
 	struct jis_slot slot;
 	__u64 mask;
-	__u64 leaves; /* of those that took the long way, by a patched wrapper */
-	__u64 all;
+	__u64 all;    /* calls that came to trial_write() */
+	__u64 leaves; /* of those, by a patched wrapper */
 	__u32 number; /* what the last was given */
 	__u8 records[32768];
 } trial = {.writer = JIS_WRITER_INITIALIZER(trial.writer)};
@@ -61,8 +61,9 @@ static struct {
 /* Natives ------------------------------------------------------------------------------------ */
 
 /*
- * What is not to be recorded: a record, and now and then a packet, where no one reads it. @slot is
- * what probes write into (trial_words()), at places that are told from the pool's start.
+ * A call on trial that is not written as a recording's are: it is counted and written all the same,
+ * into trial.records, which nobody reads. Places in them are told from the pool's start, as those
+ * of a packet are, so that probes can be given trial.slot for theirs (trial_words()).
  */
 static __attribute__((noinline)) void trial_write(jint number, int leaf)
 {
@@ -88,7 +89,9 @@ static __attribute__((noinline)) void trial_write(jint number, int leaf)
 	agent_leave();
 }
 
-/* This thread's probes write into @slot of the trial, if @words, or all come to trial_write(). */
+/* Puts this thread's probes on trial: they write into trial.slot as into a slot of the recording,
+ * if
+ * @words; else all come to trial_write(). */
 static void trial_words(int words)
 {
 	trial.slot.position = trial.slot.end = 0;
@@ -458,7 +461,7 @@ static void wrappers_try(JNIEnv *env)
 	recorder_note("patched natives do not answer as they must: they are as before");
 }
 
-static int natives_answer(JNIEnv *env)
+static int natives_are_bound(JNIEnv *env)
 {
 	const struct jis_native_method *native;
 
@@ -477,7 +480,7 @@ int probes_bind(JNIEnv *env)
 	int bound;
 
 	trial_words(0);
-	bound = natives_answer(env);
+	bound = natives_are_bound(env);
 	if (bound) {
 		wrappers_try(env);
 		if (way != JIS_METHOD_WAY_PATCH)

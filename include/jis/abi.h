@@ -315,7 +315,9 @@ struct jis_pool_header {
  */
 struct jis_slot {
 	__u32 owner;	  /* tid, 0 = free; compare-and-exchange (acquire), given back with release */
-	__u32 busy;	  /* 1 while a record is being written: a nested writer drops and counts */
+	/* 1 while a record is being written: a nested writer drops and counts. Not for those of an
+	 * agent's probes, who keep others off by their own means. */
+	__u32 busy;
 	__u64 last;	  /* rebased time of the last record */
 	__u64 position;	  /* next free byte, from the pool's start; 0 = no packet */
 	__u64 end;	  /* end of the open packet, from the pool's start */

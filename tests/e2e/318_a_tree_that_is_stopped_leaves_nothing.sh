@@ -13,7 +13,8 @@ scratch, wrong = directory + "/scratch", 0
 def stop(number, arguments, begun, pause):
     tool = subprocess.Popen([jis, "tree", *arguments, directory + "/trace"], stdout=subprocess.DEVNULL, env=dict(os.environ, TMPDIR=scratch))
     while tool.poll() is None and not begun():
-        time.sleep(pause) if pause else None
+        if pause:
+            time.sleep(pause)
     tool.send_signal(number)
     left = tool.wait(), os.listdir(scratch), [f for f in os.listdir(directory) if f.startswith("kept")]
     if left != (-number, [], []):

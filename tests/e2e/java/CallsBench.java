@@ -6,7 +6,7 @@ import java.util.Arrays;
  * What recording a call costs: methods that are traced, the same that are not, and the limit in C, in turn in one JVM.
  * Usage: CallsBench LIBRARY ROUNDS [whole]; prints the medians in ns, and the median of the ratios within a round. Whole:
  * of what a call takes in all, where all methods are traced; else an untraced one is subtracted. The additions a ns are of
- * a loop that does nothing else: with another hardware thread at work on the core they are about half.
+ * a loop that does nothing else: they are fewer where the core has less to give.
  */
 public class CallsBench {
 	static final int PAIRS = 80000;

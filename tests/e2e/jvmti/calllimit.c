@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * For CallsBench: the least that recording a call can cost, two clock reads and two stores of 8
- * bytes each, the clock that all is measured by, and what the core does of what it could.
+ * bytes each, the clock that all is measured by, and what the core has to give.
  */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wstrict-prototypes"
