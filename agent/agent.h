@@ -37,12 +37,10 @@ struct agent {
 	__u64 allocation_interval; /* bytes; JIS_FEATURE_ALLOCATIONS */
 	__u32 generation;	   /* number of the recording in this process, from 1 on */
 	int recording;		   /* between its begin and its end; see agent_enter() */
-	__u32 counted; /* @generation, while its recording is under way by the processor's counter;
-			  else 0 */
-	char *methods; /* JIS_FEATURE_METHODS: the list it began with */
-	int methods_dry; /* tell them only */
-	int no_vm_flags; /* set none that makes calls of methods cheaper to record */
-	int no_patch;	 /* leave the JVM's code that calls them as it is */
+	char *methods;		   /* JIS_FEATURE_METHODS: the list it began with */
+	int methods_dry;	   /* tell them only */
+	int no_vm_flags;	   /* set none that makes calls of methods cheaper to record */
+	int no_patch;		   /* leave the JVM's code that calls them as it is */
 };
 
 extern struct agent agent;
@@ -63,10 +61,7 @@ JIS_WRITER_FAST int agent_recording(void)
 /* With agent.writer and agent.generation set; the writers' side of it is agent_enter(). */
 JIS_WRITER_FAST void agent_recording_set(int on)
 {
-	int counter = agent.writer.clock == JIS_CLOCK_TSC;
-
 	__atomic_store_n(&agent.recording, on, __ATOMIC_RELEASE);
-	__atomic_store_n(&agent.counted, on && counter ? agent.generation : 0, __ATOMIC_RELEASE);
 }
 
 /* twice.c */
@@ -126,12 +121,14 @@ void life_vm_death(void);
 struct agent_thread {
 	struct jis_slot *slot; /* in the pool of recording @generation */
 	__u32 generation;
-	__u32 inside; /* how often it is inside; the thread writes, who ends a recording reads;
-			 AGENT_WRITING: within a record of a probe */
-	struct jis_slot *words; /* where probes write while @counted is agent.counted */
-	__u32 counted;		/* or AGENT_NO_WORDS */
-	int on_trial;		/* both are those of probes.c */
-	struct peer *peer;	/* of recording @peer_generation, see waits.h */
+	/* How often it is inside, and whether within a record of a probe: the thread writes, who
+	 * ends a recording reads. */
+	__u32 inside, writing;
+	/* Where probes write while agent.writer is on: @slot if it is of the recording under way
+	 * and that is by the processor's counter, else agent_no_words. */
+	struct jis_slot *words;
+	int on_trial;	   /* both are those of probes.c */
+	struct peer *peer; /* of recording @peer_generation, see waits.h */
 	__u32 peer_generation;
 	/* probes.c: calls of library methods under way, in recording @library_generation, and those
 	 * of the carrier itself while it has a virtual thread on it */
@@ -139,15 +136,19 @@ struct agent_thread {
 	struct agent_thread *next, **link;
 };
 
-#define AGENT_WRITING (1u << 31)
-#define AGENT_NO_WORDS 0xffffffffu
-
+/* Always full. */
+extern struct jis_slot agent_no_words;
+/* Of a thread that is not known yet. */
+extern struct agent_thread agent_nobody;
+/* Never NULL. */
 extern __thread struct agent_thread *agent_self __attribute__((tls_model("initial-exec")));
 int slots_init(void);
 /* Makes agent_self; NULL: no memory. */
 struct agent_thread *slot_thread(void);
-/* Has probes write into the slot that @self has, if any, unless they are on trial. */
+/* Says where @self's probes write, unless they are on trial; inside, or where it has no slot. */
 void slot_words(struct agent_thread *self);
+/* Before a recording's writer is on, with nobody inside: no thread's probes write anywhere. */
+void slots_forget_words(void);
 /* Gives @self a slot of the running recording's pool, or NULL; to be called inside. */
 struct jis_slot *slot_of_thread(struct agent_thread *self);
 void slot_give_back(void);
@@ -174,7 +175,7 @@ JIS_WRITER_FAST int agent_enter(void)
 
 	if (!__atomic_load_n(&agent.recording, __ATOMIC_RELAXED))
 		return 0;
-	if (JIS_WRITER_UNLIKELY(!self)) {
+	if (JIS_WRITER_UNLIKELY(self == &agent_nobody)) {
 		self = slot_thread();
 		if (!self)
 			return 0;
@@ -208,7 +209,7 @@ JIS_WRITER_FAST void agent_write(unsigned int id, const void *payload, size_t si
 			       : slot_of_thread(agent_self);
 		if (!slot)
 			jis_slot_missing(&agent.writer, id);
-		else if (JIS_WRITER_UNLIKELY(agent_self->inside & AGENT_WRITING))
+		else if (JIS_WRITER_UNLIKELY(agent_self->writing))
 			jis_write_nested(&agent.writer, slot, id);
 		else
 			jis_write(&agent.writer, slot, id, payload, size);

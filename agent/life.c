@@ -377,6 +377,7 @@ static int begin(const char *path, JNIEnv *live, char *why, size_t n)
 		snprintf(why, n, "a thread of this JVM is stuck inside of the agent");
 		return -EBUSY;
 	}
+	slots_forget_words();
 	error = recorder_connect(path, why, n);
 	if (error)
 		return error;

@@ -51,7 +51,6 @@ static __u64 pair_picoseconds;
 static struct {
 	struct jis_writer writer;
 	struct jis_slot slot;
-	__u64 mask;
 	__u64 all;    /* calls that came to trial_write() */
 	__u64 leaves; /* of those, by a patched wrapper */
 	__u32 number; /* what the last was given */
@@ -74,17 +73,14 @@ static __attribute__((noinline)) void trial_write(jint number, int leaf)
 	trial.leaves += (__u64)leaf;
 	trial.number = (__u32)number;
 	trial.all++;
-	if (JIS_WRITER_UNLIKELY(agent.counted != agent.generation)) {
+	if (JIS_WRITER_UNLIKELY(agent.writer.clock != JIS_CLOCK_TSC)) {
 		now = jis_ticks(&agent.writer);
 		memcpy(trial.records, &now, sizeof(now));
 	} else if (!jis_write_word(&trial.writer, &trial.slot, JIS_EV_method_enter, trial.number)) {
-		trial.mask = ~0ull;
-		trial.writer.mask = &trial.mask;
 		trial.writer.pool = agent.writer.pool;
-		trial.writer.base = agent.writer.base;
 		trial.slot.position = (uintptr_t)trial.records - (uintptr_t)agent.writer.pool;
 		trial.slot.end = trial.slot.position + sizeof(trial.records);
-		trial.slot.last = jis_ticks(&agent.writer);
+		jis_last_set(&agent.writer, &trial.slot, jis_ticks(&agent.writer));
 	}
 	agent_leave();
 }
@@ -98,17 +94,21 @@ static void trial_words(int words)
 	if (!agent_enter())
 		return;
 	agent_self->on_trial = 1;
-	agent_self->words = &trial.slot;
-	agent_self->counted = words ? agent.generation : AGENT_NO_WORDS;
+	agent_self->words =
+		words && agent.writer.clock == JIS_CLOCK_TSC ? &trial.slot : &agent_no_words;
 	agent_leave();
 }
 
 static void trial_end(void)
 {
-	if (!agent_self)
+	if (agent_self == &agent_nobody)
 		return;
 	agent_self->on_trial = 0;
+	agent_self->words = &agent_no_words;
+	if (!agent_enter())
+		return;
 	slot_words(agent_self);
+	agent_leave();
 }
 
 /* What is no plain record into a packet that is open: the first of a thread, a trial, a full
@@ -124,40 +124,36 @@ static __attribute__((noinline)) void probe_write_slow(unsigned int id, jint num
 }
 
 /*
- * agent_write() of what a thread writes nearly always. As agent_enter() does it, but for who is
- * @inside so often already, and keeps others off the slot meanwhile.
+ * agent_write() of what a thread writes nearly always, inside or not. As agent_enter() does it, and
+ * keeps others off the slot meanwhile: those that signal handlers write.
  */
-JIS_WRITER_FAST int probe_write_fast(unsigned int id, jint number, __u32 inside)
+JIS_WRITER_FAST int probe_write_fast(unsigned int id, jint number)
 {
 	struct agent_thread *self = agent_self;
-	__u32 counted;
 	int done = 0;
 
-	if (JIS_WRITER_UNLIKELY(!self) || JIS_WRITER_UNLIKELY(self->inside != inside))
-		return 0;
-	__atomic_store_n(&self->inside, AGENT_WRITING | inside, __ATOMIC_RELAXED);
+	__atomic_store_n(&self->writing, 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	counted = __atomic_load_n(&agent.counted, __ATOMIC_ACQUIRE);
-	if (JIS_WRITER_LIKELY(self->counted == counted))
+	if (JIS_WRITER_LIKELY(jis_writer_on_fast(&agent.writer, id)))
 		done = jis_write_word(&agent.writer, self->words, id, (__u32)number);
-	__atomic_store_n(&self->inside, inside, __ATOMIC_RELEASE);
+	__atomic_store_n(&self->writing, 0, __ATOMIC_RELEASE);
 	return done;
 }
 
-JIS_WRITER_FAST void probe_write(unsigned int id, jint number, int leaf, __u32 inside)
+JIS_WRITER_FAST void probe_write(unsigned int id, jint number, int leaf)
 {
-	if (JIS_WRITER_UNLIKELY(!probe_write_fast(id, number, inside)))
+	if (JIS_WRITER_UNLIKELY(!probe_write_fast(id, number)))
 		probe_write_slow(id, number, leaf);
 }
 
 JIS_WRITER_FAST void enter(jint number, int leaf)
 {
-	probe_write(JIS_EV_method_enter, number, leaf, 0);
+	probe_write(JIS_EV_method_enter, number, leaf);
 }
 
 JIS_WRITER_FAST void leave(jint number, int leaf)
 {
-	probe_write(JIS_EV_method_exit, number, leaf, 0);
+	probe_write(JIS_EV_method_exit, number, leaf);
 }
 
 /* What virtual threads that are on no carrier have under way: recording and depth. */
@@ -208,7 +204,7 @@ JIS_WRITER_FAST void enter_library(jint number, int leaf)
 	if (!agent_enter())
 		return;
 	if ((*library_depth())++ == 0)
-		probe_write(JIS_EV_method_enter, number, leaf, 1);
+		probe_write(JIS_EV_method_enter, number, leaf);
 	agent_leave();
 }
 
@@ -225,7 +221,7 @@ JIS_WRITER_FAST void leave_library(jint number, int leaf)
 	depth = library_depth();
 	/* 0: the call began before the recording did. */
 	if (*depth && --*depth == 0)
-		probe_write(JIS_EV_method_exit, number, leaf, 1);
+		probe_write(JIS_EV_method_exit, number, leaf);
 	agent_leave();
 }
 

@@ -17,7 +17,9 @@
 
 #include "agent.h"
 
-__thread struct agent_thread *agent_self;
+struct jis_slot agent_no_words;
+struct agent_thread agent_nobody = {.words = &agent_no_words};
+__thread struct agent_thread *agent_self = &agent_nobody;
 static pthread_key_t self_key;
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct agent_thread *threads; /* under the lock */
@@ -35,7 +37,7 @@ static void self_destructor(void *value)
 	if (agent_self != self)
 		return;
 	slot_give_back();
-	agent_self = NULL;
+	agent_self = &agent_nobody;
 	pthread_mutex_lock(&threads_lock);
 	*self->link = self->next;
 	if (self->next)
@@ -60,7 +62,7 @@ static void after_fork_child(void)
 	pthread_mutex_unlock(&threads_lock);
 	agent_recording_set(0);
 	jis_writer_off(&agent.writer);
-	if (agent_self) {
+	if (agent_self != &agent_nobody) {
 		agent_self->slot = NULL;
 		slot_words(agent_self);
 	}
@@ -87,7 +89,7 @@ struct agent_thread *slot_thread(void)
 
 	if (!self)
 		return NULL;
-	self->counted = AGENT_NO_WORDS;
+	self->words = &agent_no_words;
 	if (pthread_setspecific(self_key, self)) {
 		free(self);
 		return NULL;
@@ -107,8 +109,20 @@ void slot_words(struct agent_thread *self)
 {
 	if (self->on_trial)
 		return;
-	self->words = self->slot;
-	self->counted = self->slot ? self->generation : AGENT_NO_WORDS;
+	self->words = self->slot && self->generation == agent.generation &&
+				      agent.writer.clock == JIS_CLOCK_TSC
+			      ? self->slot
+			      : &agent_no_words;
+}
+
+void slots_forget_words(void)
+{
+	struct agent_thread *t;
+
+	pthread_mutex_lock(&threads_lock);
+	for (t = threads; t; t = t->next)
+		t->words = &agent_no_words;
+	pthread_mutex_unlock(&threads_lock);
 }
 
 struct jis_slot *slot_of_thread(struct agent_thread *self)
@@ -124,7 +138,7 @@ struct jis_slot *slot_of_thread(struct agent_thread *self)
 void slot_give_back(void)
 {
 	struct agent_thread *self = agent_self;
-	struct jis_slot *slot = self ? self->slot : NULL;
+	struct jis_slot *slot = self->slot;
 
 	if (!slot)
 		return;
@@ -154,7 +168,8 @@ static int anybody_inside(void)
 
 	pthread_mutex_lock(&threads_lock);
 	for (t = threads; t; t = t->next)
-		inside |= t != agent_self && __atomic_load_n(&t->inside, __ATOMIC_ACQUIRE);
+		inside |= t != agent_self && (__atomic_load_n(&t->writing, __ATOMIC_ACQUIRE) ||
+					      __atomic_load_n(&t->inside, __ATOMIC_ACQUIRE));
 	pthread_mutex_unlock(&threads_lock);
 	return inside;
 }

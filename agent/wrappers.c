@@ -252,15 +252,27 @@ static int far_jumps_make(const struct wrapper *wrappers, unsigned int n)
 	return 0;
 }
 
-static int jump_make(struct site *s, unsigned int n)
+/* What a jump at @from has for its way to @to; 0: it does not reach it. */
+static int32_t jump_distance(__u64 from, const void *to)
 {
-	__s64 distance = (__s64)((__u64)(uintptr_t)(far_jumps + n * FAR_JUMP_SIZE) - s->entry) -
-			 (__s64)JUMP_SIZE;
-	int32_t near = (int32_t)distance;
+	__s64 distance = (__s64)((__u64)(uintptr_t)to - from) - (__s64)JUMP_SIZE;
+
+	return distance == (int32_t)distance ? (int32_t)distance : 0;
+}
+
+/* To the leaf if that is near enough, which saves each call two instructions. */
+static int jump_make(struct site *s, const struct wrapper *wrappers, unsigned int n, unsigned int i)
+{
+	int32_t near = jump_distance(s->entry, (const void *)wrappers[i].leaf);
 	unsigned char bytes[8];
 	__u64 *word = (__u64 *)(uintptr_t)(s->entry & ~7ull), was;
+	int error = near ? 0 : far_jumps_make(wrappers, n);
 
-	if (near != distance)
+	if (error)
+		return error;
+	if (!near)
+		near = jump_distance(s->entry, far_jumps + i * FAR_JUMP_SIZE);
+	if (!near)
 		return -ERANGE;
 	was = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 	memcpy(bytes, &was, sizeof(was));
@@ -343,11 +355,9 @@ int wrappers_patch(JNIEnv *env, const struct wrapper *wrappers, unsigned int n)
 	error = layout_find();
 	if (!error)
 		error = all_find(env, wrappers, n);
-	if (!error)
-		error = far_jumps_make(wrappers, n);
 	for (i = 0; !error && i < n; i++)
 		if (!sites[i].word)
-			error = jump_make(&sites[i], i);
+			error = jump_make(&sites[i], wrappers, n, i);
 	if (error)
 		wrappers_restore();
 	return error;

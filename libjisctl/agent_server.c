@@ -20,6 +20,7 @@
 #include "agent_askers.h"
 #include "clock.h"
 #include "guard.h"
+#include "proc.h"
 #include "jis/agent.h"
 #include "jisctl.h"
 #include "safepoints.h"
@@ -694,8 +695,10 @@ static void agent_guard(struct agent_server *s, struct agent *a)
 	unsigned int n;
 	clockid_t cpu;
 
-	if (a->changing || !a->ready || clock_getcpuclockid(a->pid, &cpu))
+	if (a->changing || !a->ready || !guard_due(a->guard, now.time) ||
+	    clock_getcpuclockid(a->pid, &cpu))
 		return;
+	now.jit = proc_jit_time(a->pid);
 	now.cpu = clock_ns(cpu);
 	for (slot = 0; slot < pool_slots(a->pool); slot++) {
 		pool_counts(a->pool, slot, &c);

@@ -151,12 +151,28 @@ static double cost(const struct guard *g, double calls, uint64_t lost, unsigned 
 	return calls * scale * (double)g->pair / 1000 * percent / 100;
 }
 
+/*
+ * What part of its CPU time a process will need for the same when its JIT is done. Rewriting a
+ * class throws away what was compiled of it, and a recording begins with rewriting: what is chosen
+ * meanwhile should fit afterwards, or each further choice throws away the next. Where the compilers
+ * take the part x of the process, it was (1 - x)^2 of it: without them, and as much again less of
+ * the rest as less is interpreted. docs/benchmarks.md, "Methods of a server".
+ */
+static double when_compiled(const struct guard_now *spent)
+{
+	double others = spent->jit < spent->cpu ? (double)(spent->cpu - spent->jit) : 0;
+	double part = spent->cpu ? others / (double)spent->cpu : 1;
+
+	return part * part;
+}
+
 /* What @calls cost, in percent of what the process would have used without any. */
 static double share_of(const struct guard *g, double calls, const struct guard_now *spent)
 {
 	double least = (double)spent->cpu * WITHOUT_MIN_PERCENT / 100;
 	double without =
-		(double)spent->cpu - cost(g, (double)g->total, spent->lost, OF_ALL_PERCENT);
+		((double)spent->cpu - cost(g, (double)g->total, spent->lost, OF_ALL_PERCENT)) *
+		when_compiled(spent);
 	double percent = cost(g, calls, spent->lost, OF_LEFT_PERCENT) * 100;
 
 	if (without < least)
@@ -206,11 +222,18 @@ static void window_begin(struct guard *g, const struct guard_now *now)
 	g->begin = *now;
 }
 
+bool guard_due(const struct guard *g, uint64_t time)
+{
+	return g->decisions < GUARD_DECISIONS &&
+	       (!g->begin.time || time - g->begin.time >= GUARD_WINDOW_NS);
+}
+
 unsigned int guard_decide(struct guard *g, const struct guard_now *now, char *text, size_t n,
 			  uint32_t *share)
 {
 	struct guard_now spent = {now->time - g->begin.time, now->cpu - g->begin.cpu,
-				  now->lost - g->begin.lost};
+				  now->lost - g->begin.lost,
+				  now->jit > g->begin.jit ? now->jit - g->begin.jit : 0};
 	struct candidate *c = NULL;
 	unsigned int chosen = 0;
 	double percent;

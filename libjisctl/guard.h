@@ -7,6 +7,7 @@
 #ifndef JISCTL_GUARD_H
 #define JISCTL_GUARD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,14 +28,18 @@ struct guard_now {
 	uint64_t time; /* ns */
 	uint64_t cpu;  /* ns of CPU time the process has had */
 	uint64_t lost; /* records of enters it has lost */
+	uint64_t jit;  /* ns of @cpu that its JIT compilers had */
 };
+
+/* Has enough been gathered at @time for guard_decide(), and is there anything to decide? */
+bool guard_due(const struct guard *g, uint64_t time);
 
 /**
  * guard_decide - looks at what has been counted, when that has gone on for long enough.
  * @text: gets the methods to switch off, "NUMBER:CALLS:NS" each, separated by commas; @share: what
  * calls may have cost, each taken for one of those that stay, in percent of the CPU time that the
- * process would have used without, 1000 at most. Returns how many methods there are in @text,
- * mostly 0.
+ * process would have used without, all that is hot compiled, 1000 at most. Returns how many methods
+ * there are in @text, mostly 0.
  */
 unsigned int guard_decide(struct guard *g, const struct guard_now *now, char *text, size_t n,
 			  uint32_t *share);

@@ -16,6 +16,8 @@
 #include "jis/events.h"
 #include "trace/grow.h"
 
+#define JIT_LOOK_MAX 1024
+
 static int read_text(const char *path, char *text, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -190,6 +192,39 @@ int proc_threads(pid_t pid, uint32_t **tids)
 	closedir(dir);
 	*tids = list;
 	return n;
+}
+
+static bool is_jit(pid_t pid, uint32_t tid)
+{
+	static const char *const names[] = {"C1 Compiler", "C2 Compiler", "JVMCI Compiler"};
+	char path[64], comm[PROC_COMM_SIZE];
+	size_t i;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%u/comm", pid, tid);
+	if (read_text(path, comm, sizeof(comm)))
+		return false;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(comm, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+uint64_t proc_jit_time(pid_t pid)
+{
+	uint32_t *tids = NULL;
+	char path[64], text[128];
+	uint64_t sum = 0;
+	int i, n = proc_threads(pid, &tids);
+
+	for (i = 0; i < n && i < JIT_LOOK_MAX; i++) {
+		if (!is_jit(pid, tids[i]))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%u/schedstat", pid, tids[i]);
+		if (!read_text(path, text, sizeof(text)))
+			sum += strtoull(text, NULL, 10);
+	}
+	free(tids);
+	return sum;
 }
 
 bool proc_in_other_pid_ns(pid_t pid)

@@ -49,6 +49,12 @@ int proc_threads(pid_t pid, uint32_t **tids);
  */
 int proc_on_cpu(pid_t pid, pid_t tid);
 
+/**
+ * proc_jit_time - CPU time of the threads of JVM @pid in which HotSpot compiles, as it names them,
+ * ns. Of its first thousand threads: they are among the oldest. 0 when there are none.
+ */
+uint64_t proc_jit_time(pid_t pid);
+
 /* Is @pid in another pid namespace than this process? false when it cannot be told. */
 bool proc_in_other_pid_ns(pid_t pid);
 

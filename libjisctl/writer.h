@@ -121,12 +121,41 @@ JIS_WRITER_FAST __u64 jis_ticks(const struct jis_writer *w)
 	return ticks - w->base;
 }
 
+/* The last record's time is kept base and all: who writes by the counter needs not take it off, as
+ * the base has no bits where a record's header has its time. */
+JIS_WRITER_FAST void jis_last_set(const struct jis_writer *w, struct jis_slot *s, __u64 now)
+{
+	s->last = now + w->base;
+}
+
+/* @now, or the last record's time if that is later. */
+JIS_WRITER_SLOW __u64 jis_not_before(const struct jis_writer *w, const struct jis_slot *s,
+				     __u64 now)
+{
+	__u64 last = s->last - w->base;
+
+	return (__s64)(now - last) < 0 ? last : now;
+}
+
 /** jis_writer_on - whether records with event id @id (1..63) are wanted now. */
 JIS_WRITER_FAST int jis_writer_on(const struct jis_writer *w, unsigned int id)
 {
 	const __u64 *mask = __atomic_load_n(&w->mask, __ATOMIC_RELAXED);
 
 	return (int)(__atomic_load_n(mask, __ATOMIC_RELAXED) >> id & 1);
+}
+
+/**
+ * jis_writer_on_fast - jis_writer_on() of a constant @id, by a test of memory in place, as
+ * compilers make none of what is loaded atomically. What is read after it is not older than what it
+ * read of
+ * @w.
+ */
+JIS_WRITER_FAST int jis_writer_on_fast(const struct jis_writer *w, unsigned int id)
+{
+	const __u64 *mask = __atomic_load_n(&w->mask, __ATOMIC_ACQUIRE);
+
+	return (*mask & 1ull << id) != 0;
 }
 
 /** jis_writer_off - makes @w a writer that does nothing. Any thread, any time; also for a new one.
@@ -237,7 +266,7 @@ JIS_WRITER_SLOW void jis_packet_close(struct jis_writer *w, struct jis_slot *s)
 	__u64 start = w->packets_offset + (__u64)s->packet * w->packet_size;
 	struct jis_packet_header *h = (struct jis_packet_header *)(void *)(w->pool + start);
 
-	h->timestamp_end = s->last;
+	h->timestamp_end = s->last - w->base;
 	h->content_size = (s->position - start) * 8;
 	h->events_discarded = s->lost_total;
 	s->position = 0;
@@ -308,7 +337,7 @@ JIS_WRITER_SLOW void jis_packet_begin(struct jis_writer *w, struct jis_slot *s, 
 	h->pid = w->pid;
 	s->bound = s->owner;
 	s->packet = index;
-	s->last = now;
+	jis_last_set(w, s, now);
 	s->position = start + JIS_PACKET_HEADER_SIZE;
 	s->end = start + w->packet_size;
 }
@@ -321,7 +350,7 @@ JIS_WRITER_SLOW void jis_record_put(struct jis_writer *w, struct jis_slot *s, un
 	__u32 *header = (__u32 *)(void *)p;
 	__u32 word = (__u32)id | (__u32)now << 5, wide = id;
 
-	if (id > JIS_COMPACT_ID_MAX || now - s->last >= 1u << JIS_TIME_BITS) {
+	if (id > JIS_COMPACT_ID_MAX || now + w->base - s->last >= 1u << JIS_TIME_BITS) {
 		word = JIS_ID_EXTENDED;
 		memcpy(p + 4, &wide, sizeof(wide));
 		memcpy(p + 8, &now, sizeof(now));
@@ -330,7 +359,7 @@ JIS_WRITER_SLOW void jis_record_put(struct jis_writer *w, struct jis_slot *s, un
 	p += JIS_COMPACT_SIZE;
 	memcpy(p, payload, size);
 	__atomic_store_n(header, word, __ATOMIC_RELEASE);
-	s->last = now;
+	jis_last_set(w, s, now);
 	s->position = (__u64)(p + size - w->pool);
 	jis_count(&s->produced[id]);
 }
@@ -398,8 +427,7 @@ JIS_WRITER_SLOW void jis_write_slow(struct jis_writer *w, struct jis_slot *s, un
 {
 	size_t need = JIS_EXTENDED_SIZE + size;
 
-	if ((__s64)(now - s->last) < 0)
-		now = s->last;
+	now = jis_not_before(w, s, now);
 	if (s->end - s->position < need &&
 	    (jis_packet_hopeless(s, now) || jis_packet_next(w, s, need, now) < 0)) {
 		jis_count(&s->produced[id]);
@@ -439,11 +467,11 @@ JIS_WRITER_FAST void jis_write(struct jis_writer *w, struct jis_slot *s, unsigne
 	position = s->position;
 	if (JIS_WRITER_LIKELY(id <= JIS_COMPACT_ID_MAX &&
 			      s->end - position >= JIS_COMPACT_SIZE + size &&
-			      now - s->last < 1u << JIS_TIME_BITS)) {
+			      now + w->base - s->last < 1u << JIS_TIME_BITS)) {
 		p = w->pool + position;
 		memcpy(p + JIS_COMPACT_SIZE, payload, size);
 		__atomic_store_n((__u32 *)(void *)p, (__u32)id | (__u32)now << 5, __ATOMIC_RELEASE);
-		s->last = now;
+		jis_last_set(w, s, now);
 		s->position = position + JIS_COMPACT_SIZE + size;
 		jis_count(&s->produced[id]);
 	} else {
@@ -453,33 +481,32 @@ JIS_WRITER_FAST void jis_write(struct jis_writer *w, struct jis_slot *s, unsigne
 	__atomic_store_n(&s->busy, 0, __ATOMIC_RELAXED);
 }
 
+/* So far ahead the pool's memory is fetched: another CPU has read what was there, or none has it.
+ */
+#define JIS_PREFETCH 256
+
 /**
  * jis_write_word - jis_write() of a payload of 4 bytes, where that takes no more than to put it
  * into the packet the slot has open; calls nothing, so that who has little else to do needs no
- * stack frame. Only for a writer whose clock is JIS_CLOCK_TSC, and @id up to JIS_COMPACT_ID_MAX.
- * The caller sees to it that no other writer of @s, a signal handler, comes in between: @s->busy is
- * neither read nor set. Nearly all of it hides behind the clock's latency, but on a core that has
- * less to give than usual each instruction shows (docs/benchmarks.md, "A traced Java call").
- * Returns 1, or 0: nothing is written nor counted; jis_write() does it.
+ * stack frame. Only for a writer whose clock is JIS_CLOCK_TSC, and @id up to JIS_COMPACT_ID_MAX,
+ * one that is wanted: the caller has asked. The caller sees to it that no other writer of @s, a
+ * signal handler, comes in between: @s->busy is neither read nor set. Nearly all of it hides behind
+ * the clock's latency, but on a core that has less to give than usual each instruction shows
+ * (docs/benchmarks.md, "A traced Java call"). Returns 1, or 0: nothing is written nor counted;
+ * jis_write() does it.
  */
 JIS_WRITER_FAST int jis_write_word(struct jis_writer *w, struct jis_slot *s, unsigned int id,
 				   __u32 word)
 {
-	const __u64 *mask = __atomic_load_n(&w->mask, __ATOMIC_RELAXED);
-	__u64 now, position, next;
+	__u64 now = jis_ticks_counter(), position = s->position; /* @now: base and all */
+	__u64 next = position + JIS_COMPACT_SIZE + sizeof(word);
 	unsigned char *p;
 
-	/* Not jis_writer_on(): compilers test no bit of memory in place that is loaded atomically.
-	 */
-	if (JIS_WRITER_UNLIKELY(!(*mask & 1ull << id)))
-		return 0;
-	now = jis_ticks_counter() - w->base;
-	position = s->position;
-	next = position + JIS_COMPACT_SIZE + sizeof(word);
 	if (JIS_WRITER_UNLIKELY(next > s->end) ||
 	    JIS_WRITER_UNLIKELY(now - s->last >= 1u << JIS_TIME_BITS))
 		return 0;
 	p = (unsigned char *)((uintptr_t)w->pool + position);
+	__builtin_prefetch(p + JIS_PREFETCH, 1);
 	memcpy(p + JIS_COMPACT_SIZE, &word, sizeof(word));
 	s->last = now;
 	__atomic_store_n((__u32 *)(void *)p, (__u32)id | (__u32)now << 5, __ATOMIC_RELEASE);
@@ -497,8 +524,7 @@ JIS_WRITER_SLOW void jis_slot_bind(struct jis_writer *w, struct jis_slot *s, __u
 	__u64 now = jis_ticks(w);
 	size_t need = JIS_EXTENDED_SIZE + sizeof(record);
 
-	if ((__s64)(now - s->last) < 0)
-		now = s->last;
+	now = jis_not_before(w, s, now);
 	/* Without room there is nothing to do: a packet's header names its owner. */
 	if (s->end - s->position < need)
 		jis_packet_close(w, s);
@@ -692,8 +718,7 @@ JIS_WRITER_SLOW int jis_dict_ready(struct jis_writer *w, size_t size)
 		return 0;
 	s->owner = w->pid;
 	now = jis_ticks(w);
-	if ((__s64)(now - s->last) < 0)
-		now = s->last;
+	now = jis_not_before(w, s, now);
 	return jis_packet_next(w, s, need, now) < 0 ? -EAGAIN : 0;
 }
 
@@ -718,8 +743,7 @@ JIS_WRITER_SLOW int jis_dict_write(struct jis_writer *w, unsigned int id, const 
 		size += jis_text_field(payload + size, text, length);
 	s->owner = w->pid;
 	now = jis_ticks(w);
-	if ((__s64)(now - s->last) < 0)
-		now = s->last;
+	now = jis_not_before(w, s, now);
 	if (jis_dict_room(w, s, JIS_EXTENDED_SIZE + size, now) < 0) {
 		jis_count(&s->produced[id]);
 		jis_lose(s, id, now);

@@ -318,7 +318,7 @@ struct jis_slot {
 	/* 1 while a record is being written: a nested writer drops and counts. Not for those of an
 	 * agent's probes, who keep others off by their own means. */
 	__u32 busy;
-	__u64 last;	  /* rebased time of the last record */
+	__u64 last;	  /* time of the last record, base and all */
 	__u64 position;	  /* next free byte, from the pool's start; 0 = no packet */
 	__u64 end;	  /* end of the open packet, from the pool's start */
 	__u32 packet;	  /* index of the open packet */

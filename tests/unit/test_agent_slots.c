@@ -7,6 +7,7 @@ struct agent agent = {.writer = JIS_WRITER_INITIALIZER(agent.writer)};
 
 static void recording_begin(__u32 generation)
 {
+	slots_forget_words();
 	pool_header()->clock = JIS_CLOCK_TSC;
 	ck_assert_int_eq(jis_writer_init(&agent.writer, pool, POOL_SIZE, 4711), 0);
 	agent.generation = generation;
@@ -30,26 +31,49 @@ START_TEST(probes_write_into_the_slot_of_the_recording_only)
 {
 	struct agent_thread *self;
 
+	ck_assert_ptr_eq(agent_self, &agent_nobody);
+	ck_assert_ptr_eq(agent_self->words, &agent_no_words);
 	recording_begin(1);
 	ck_assert_int_eq(slots_init(), 0);
 	self = slot_thread();
-	ck_assert_uint_ne(self->counted, agent.counted);
+	ck_assert_ptr_eq(self, agent_self);
+	ck_assert_ptr_eq(self->words, &agent_no_words);
 	write_one();
 	ck_assert_ptr_nonnull(self->slot);
 	ck_assert_ptr_eq(self->words, self->slot);
-	ck_assert_uint_eq(self->counted, agent.counted);
+	ck_assert_int_eq(jis_writer_on_fast(&agent.writer, JIS_EV_method_enter), 1);
 	recording_end();
-	ck_assert_uint_ne(self->counted, agent.counted);
+	ck_assert_int_eq(jis_writer_on_fast(&agent.writer, JIS_EV_method_enter), 0);
 
 	recording_begin(2);
-	ck_assert_uint_ne(self->counted, agent.counted);
+	ck_assert_ptr_eq(self->words, &agent_no_words);
+	slot_words(self); /* its slot is that of the first one still */
+	ck_assert_ptr_eq(self->words, &agent_no_words);
 	write_one();
 	ck_assert_ptr_eq(self->words, self->slot);
-	ck_assert_uint_eq(self->counted, agent.counted);
 	slot_give_back();
-	ck_assert_uint_ne(self->counted, agent.counted);
+	ck_assert_ptr_eq(self->words, &agent_no_words);
 	recording_end();
-	ck_assert_uint_ne(self->counted, agent.counted);
+}
+END_TEST
+
+START_TEST(probes_write_no_words_by_another_clock)
+{
+	recording_begin(1);
+	agent.writer.clock = JIS_CLOCK_RAW;
+	ck_assert_int_eq(slots_init(), 0);
+	write_one();
+	ck_assert_ptr_nonnull(agent_self->slot);
+	ck_assert_ptr_eq(agent_self->words, &agent_no_words);
+	recording_end();
+}
+END_TEST
+
+START_TEST(nothing_is_written_where_there_are_no_words)
+{
+	ck_assert_int_eq(jis_write_word(&agent.writer, &agent_no_words, JIS_EV_method_enter, 1), 0);
+	ck_assert_uint_eq(agent_no_words.position, 0);
+	ck_assert_uint_eq(agent_no_words.produced[JIS_EV_method_enter], 0);
 }
 END_TEST
 
@@ -63,15 +87,12 @@ START_TEST(a_slot_that_comes_up_in_a_trial_waits_for_its_end)
 	self = slot_thread();
 	self->on_trial = 1;
 	self->words = &trial;
-	self->counted = AGENT_NO_WORDS;
 	write_one();
 	ck_assert_ptr_nonnull(self->slot);
 	ck_assert_ptr_eq(self->words, &trial);
-	ck_assert_uint_eq(self->counted, AGENT_NO_WORDS);
 	self->on_trial = 0;
 	slot_words(self);
 	ck_assert_ptr_eq(self->words, self->slot);
-	ck_assert_uint_eq(self->counted, agent.counted);
 	recording_end();
 }
 END_TEST
@@ -89,13 +110,13 @@ START_TEST(a_record_within_a_probes_is_dropped_and_counted)
 	self = agent_self;
 	s = self->slot;
 	position = s->position;
-	self->inside = AGENT_WRITING;
+	self->writing = 1;
 	write_one();
-	ck_assert_uint_eq(self->inside, AGENT_WRITING);
+	ck_assert_uint_eq(self->writing, 1);
 	ck_assert_uint_eq(s->position, position);
 	ck_assert_uint_eq(s->produced[JIS_EV_method_enter], 2);
 	ck_assert_uint_eq(s->lost[JIS_EV_method_enter], 1);
-	self->inside = 0;
+	self->writing = 0;
 	write_one();
 	ck_assert_uint_gt(s->position, position);
 	ck_assert_uint_eq(s->lost[JIS_EV_method_enter], 1);
@@ -109,6 +130,8 @@ int main(void)
 
 	tcase_add_checked_fixture(t, pool_make, pool_free);
 	tcase_add_test(t, probes_write_into_the_slot_of_the_recording_only);
+	tcase_add_test(t, probes_write_no_words_by_another_clock);
+	tcase_add_test(t, nothing_is_written_where_there_are_no_words);
 	tcase_add_test(t, a_slot_that_comes_up_in_a_trial_waits_for_its_end);
 	tcase_add_test(t, a_record_within_a_probes_is_dropped_and_counted);
 	return run_tcase("agent_slots", t);

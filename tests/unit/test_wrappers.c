@@ -142,13 +142,18 @@ static void code_write(unsigned int n, size_t shift)
 	memcpy(p + sizeof(code), &function, sizeof(function));
 }
 
+static void cache_make(void *wanted)
+{
+	cache = mmap(wanted, CACHE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+		     -1, 0);
+	ck_assert_ptr_ne(cache, MAP_FAILED);
+}
+
 static void setup(void)
 {
 	unsigned int n;
 
-	cache = mmap(NULL, CACHE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
-		     -1, 0);
-	ck_assert_ptr_ne(cache, MAP_FAILED);
+	cache_make(NULL);
 	low = (__u64)(uintptr_t)cache;
 	high = low + CACHE;
 	method_size = offsetof(struct method, function);
@@ -203,6 +208,53 @@ START_TEST(a_call_reaches_the_leaf_and_not_after_restoring)
 		ck_assert_int_eq(reached[n], 1);
 		ck_assert_mem_eq(cache + n * AREA + ENTRY, code, sizeof(code));
 	}
+}
+END_TEST
+
+static __s64 way_to_leaf(unsigned int n)
+{
+	return (__s64)((__u64)(uintptr_t)wrappers[n].leaf - entry(n) - 5);
+}
+
+static int jump_of(unsigned int n)
+{
+	int distance;
+
+	ck_assert_uint_eq(cache[n * AREA + ENTRY], 0xe9);
+	memcpy(&distance, cache + n * AREA + ENTRY + 1, sizeof(distance));
+	return distance;
+}
+
+START_TEST(a_leaf_is_jumped_to_at_once_where_that_reaches)
+{
+	const __u64 gib = 1ull << 30;
+	unsigned int n;
+
+	cache_make(
+		(void *)(uintptr_t)(((__u64)(uintptr_t)wrappers[0].leaf & ~(gib - 1)) - gib / 2));
+	low = (__u64)(uintptr_t)cache;
+	high = low + CACHE;
+	for (n = 0; n < NATIVES; n++)
+		code_write(n, 0);
+	ck_assert_int_eq(wrappers_patch(&env, wrappers, NATIVES), 0);
+	for (n = 0; n < NATIVES; n++) {
+		ck_assert_int_eq(jump_of(n), way_to_leaf(n));
+		java_call(n, 1000 + (int)n);
+		ck_assert_int_eq(reached[n], 1);
+		ck_assert_int_eq(last, 1000 + (int)n);
+	}
+	wrappers_restore();
+	ck_assert_mem_eq(cache + ENTRY, code, sizeof(code));
+}
+END_TEST
+
+START_TEST(a_leaf_that_is_far_is_reached_all_the_same)
+{
+	ck_assert_int_ne(way_to_leaf(0), (int)way_to_leaf(0));
+	ck_assert_int_eq(wrappers_patch(&env, wrappers, NATIVES), 0);
+	java_call(0, 7);
+	ck_assert_int_eq(reached[0], 1);
+	ck_assert_int_eq(last, 7);
 }
 END_TEST
 
@@ -295,6 +347,8 @@ static Suite *suite(void)
 	tcase_add_checked_fixture(t, setup, NULL);
 #if defined(__x86_64__)
 	tcase_add_test(t, a_call_reaches_the_leaf_and_not_after_restoring);
+	tcase_add_test(t, a_leaf_is_jumped_to_at_once_where_that_reaches);
+	tcase_add_test(t, a_leaf_that_is_far_is_reached_all_the_same);
 	tcase_add_test(t, what_the_jvm_wrote_over_it_stays);
 	tcase_add_loop_test(t, another_byte_is_refused, 0, 5);
 	tcase_add_loop_test(t, another_byte_is_refused, 6, 15);
