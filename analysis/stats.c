@@ -17,6 +17,7 @@ struct stats {
 	uint32_t *table; /* open addressing: index + 1 */
 	uint32_t mask;
 	struct stats_summary summary;
+	struct stats_line key;
 };
 
 /* Durations ---------------------------------------------------------------------------------- */
@@ -66,32 +67,34 @@ static void values_of(const struct stats *s, const struct model_call *call, stru
 	}
 }
 
-static struct stats_line key_of(const struct stats *s, const struct model_call *call)
+/* What tells lines apart; the rest of s->key is of a line that has no call yet, and stays so. */
+static const struct stats_line *key_of(struct stats *s, const struct model_call *call)
 {
-	struct stats_line key = {.method = call->method,
-				 .thread = MODEL_NO_THREAD,
-				 .vthread = MODEL_NO_THREAD};
+	struct stats_line *key = &s->key;
 
+	key->method = call->method;
+	key->thread = key->vthread = MODEL_NO_THREAD;
+	key->nr_values = 0;
 	switch (s->by) {
 	case STATS_BY_METHOD:
 		break;
 	case STATS_BY_PAIR:
-		key.caller = call->outer;
+		key->caller = call->outer;
 		break;
 	case STATS_BY_CONTEXT:
-		key.context = call->context;
+		key->context = call->context;
 		if (call->context == MODEL_NO_CONTEXT)
-			key.method = 0;
+			key->method = 0;
 		break;
 	case STATS_BY_THREAD:
-		key.process = call->process;
-		key.vthread = call->vthread;
+		key->process = call->process;
+		key->vthread = call->vthread;
 		if (call->vthread == MODEL_NO_THREAD && !(call->flags & MODEL_CALL_VIRTUAL))
-			key.thread = call->thread;
+			key->thread = call->thread;
 		break;
 	case STATS_BY_ARGUMENT:
 	case STATS_BY_RECEIVER:
-		values_of(s, call, &key);
+		values_of(s, call, key);
 		break;
 	}
 	return key;
@@ -204,14 +207,14 @@ static int add_duration(struct stats_line *l, uint64_t ns)
 static int on_call_end(void *ctx, const struct model_call *call)
 {
 	struct stats *s = ctx;
-	const struct stats_line key = key_of(s, call);
+	const struct stats_line *key = key_of(s, call);
 	uint64_t wall = call->end - call->begin;
 	struct stats_line *l;
 
 	s->summary.calls++;
-	if (s->by >= STATS_BY_ARGUMENT && !key.nr_values)
+	if (s->by >= STATS_BY_ARGUMENT && !key->nr_values)
 		return 0;
-	l = line_get(s, &key);
+	l = line_get(s, key);
 	if (!l)
 		return -ENOMEM;
 	s->summary.told++;
