@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Two lists in order of arrival: packets kept for ever, and the others, whose head goes first. Of a
- * packet that came again, grown, only the last copy is held.
+ * packet that came again, grown, only the last copy is held. One that is open stays: it could come
+ * again with all it had, when what explains that has gone.
  */
 #include "history.h"
 
@@ -28,6 +29,7 @@ struct history {
 	uint64_t bytes_max, dropped, dropped_bytes;
 	uint64_t since;	     /* the latest end of a packet that was dropped */
 	struct entry **open; /* by stream: its open packet, or NULL */
+	uint64_t open_bytes; /* of those that are not kept for ever */
 	uint64_t *emptied;   /* by stream: packets that history_rewrite() took away */
 	uint32_t nr_open;
 };
@@ -52,6 +54,22 @@ static struct jis_packet_header *entry_header(struct entry *e)
 	return (struct jis_packet_header *)e->packet;
 }
 
+static bool is_open(const struct history *h, const struct entry *e)
+{
+	return e->stream < h->nr_open && h->open[e->stream] == e;
+}
+
+static void open_set(struct history *h, uint32_t stream, struct entry *e)
+{
+	struct entry *was = h->open[stream];
+
+	if (was && !was->forever)
+		h->open_bytes -= was->bytes;
+	if (e && !e->forever)
+		h->open_bytes += e->bytes;
+	h->open[stream] = e;
+}
+
 static void entry_free(struct history *h, struct entry *e)
 {
 	struct list *l = &h->lists[e->forever];
@@ -59,19 +77,27 @@ static void entry_free(struct history *h, struct entry *e)
 	*(e->prev ? &e->prev->next : &l->first) = e->next;
 	*(e->next ? &e->next->prev : &l->last) = e->prev;
 	l->bytes -= e->bytes;
-	if (e->stream < h->nr_open && h->open[e->stream] == e)
-		h->open[e->stream] = NULL;
+	if (is_open(h, e))
+		open_set(h, e->stream, NULL);
 	free(e);
 }
 
-static void drop_first(struct history *h)
+/* The first that may go; never the newest. Returns whether there was one. */
+static bool drop_first(struct history *h)
 {
-	uint64_t end = entry_packet(h->lists[0].first)->timestamp_end;
+	struct entry *e = h->lists[0].first;
+	uint64_t end;
 
+	while (e && is_open(h, e))
+		e = e->next;
+	if (!e || !e->next)
+		return false;
+	end = entry_packet(e)->timestamp_end;
 	h->since = end > h->since ? end : h->since;
 	h->dropped++;
-	h->dropped_bytes += h->lists[0].first->bytes;
-	entry_free(h, h->lists[0].first);
+	h->dropped_bytes += e->bytes;
+	entry_free(h, e);
+	return true;
 }
 
 void history_free(struct history *h)
@@ -134,15 +160,15 @@ int history_add(struct history *h, uint32_t stream, const struct jis_packet_head
 	if (h->open[stream] &&
 	    entry_packet(h->open[stream])->packet_seq == entry_packet(e)->packet_seq)
 		entry_free(h, h->open[stream]);
-	h->open[stream] = open ? e : NULL;
+	open_set(h, stream, open ? e : NULL);
 	e->next = NULL;
 	e->prev = l->last;
 	*(l->last ? &l->last->next : &l->first) = e;
 	l->last = e;
 	l->bytes += bytes;
 	l = &h->lists[0];
-	while (l->bytes > h->bytes_max && l->first != e && l->first->next)
-		drop_first(h);
+	while (l->bytes - h->open_bytes > h->bytes_max && drop_first(h))
+		;
 	return 0;
 }
 
@@ -165,7 +191,7 @@ static void entry_shrink(struct history *h, struct entry *e)
 {
 	uint32_t bytes = (uint32_t)(entry_packet(e)->content_size / 8);
 	struct list *l = &h->lists[e->forever];
-	bool open = h->open[e->stream] == e;
+	bool open = is_open(h, e);
 	struct entry *moved;
 
 	l->bytes -= e->bytes - bytes;

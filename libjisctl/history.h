@@ -14,7 +14,8 @@
 
 struct history;
 
-/* @bytes: of packets that may go; at least the newest one is always kept. NULL: no memory. */
+/* @bytes: of packets that may go; at least the newest one is always kept, and those that are open
+ * are kept beside: their writers have as much. NULL: no memory. */
 struct history *history_new(uint64_t bytes);
 void history_free(struct history *h); /* NULL is allowed */
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A flight recorder does not keep the names of all threads that ever were, but those of all that its trace still has: whom the kernel
 # tells of by the name's beginning, and whom the process's own records tell of.
+# One of its packets is of a thread that had a place of its own for a moment, early, and nobody after it.
 . "$(dirname "$0")/lib.sh"
 need_root
 cd "$TESTDIR" || exit 1

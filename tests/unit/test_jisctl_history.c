@@ -111,13 +111,39 @@ START_TEST(a_packet_that_grows_counts_once)
 	ck_assert_uint_eq(s.tag[1], 3);
 	ck_assert_uint_eq(s.tag[2], 4);
 	ck_assert_uint_eq(history_dropped(h), 0);
-	/* One that went is not replaced. */
+}
+END_TEST
+
+/* Or it came again with records whose names have gone since. */
+START_TEST(what_is_open_stays_beside_the_others)
+{
+	struct seen s;
+
+	add(2, 7, 11, true, false, 9);
+	add(1, 8, 14, true, false, 4);
 	for (uint64_t i = 0; i < 20; i++)
-		add(3, i, 20, false, false, 5);
-	add(1, 8, 21, false, false, 6);
+		add(3, i, 20 + i, false, false, 5);
 	s = look(0);
-	ck_assert_int_eq(s.nr, 10);
+	ck_assert_int_eq(s.nr, 12);
+	ck_assert_uint_eq(s.tag[0], 9);
+	ck_assert_uint_eq(s.tag[1], 4);
+	ck_assert_uint_eq(history_dropped(h), 10);
+	ck_assert_uint_eq(history_since(h), 29);
+	/* the one is closed, the other's stream goes on without it: both are as all others */
+	add(1, 8, 50, false, false, 6);
+	add(2, 8, 51, true, false, 7);
+	s = look(0);
+	ck_assert_int_eq(s.nr, 11);
+	ck_assert_uint_eq(s.seq[0], 11);
 	ck_assert_uint_eq(s.tag[9], 6);
+	ck_assert_uint_eq(s.tag[10], 7);
+	ck_assert_uint_eq(history_dropped(h), 12);
+	for (uint64_t i = 20; i < 40; i++)
+		add(3, i, 60 + i, false, false, 5);
+	s = look(0);
+	ck_assert_int_eq(s.nr, 11);
+	ck_assert_uint_eq(s.tag[0], 7);
+	ck_assert_uint_eq(history_bytes(h), 11 * BYTES);
 }
 END_TEST
 
@@ -191,6 +217,7 @@ int main(void)
 	tcase_add_test(tc, the_newest_stay_in_order);
 	tcase_add_test(tc, names_stay_for_ever_and_come_first);
 	tcase_add_test(tc, a_packet_that_grows_counts_once);
+	tcase_add_test(tc, what_is_open_stays_beside_the_others);
 	tcase_add_test(tc, of_a_packet_that_grows_one_copy_is_held);
 	tcase_add_test(tc, it_knows_since_when_all_is_there);
 	tcase_add_test(tc, only_what_ends_late_enough_is_handed_out);

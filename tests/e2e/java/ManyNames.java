@@ -2,13 +2,25 @@
 
 /**
  * Has many threads in turn, each with a long name that begins with its number, then calls last() a hundred times. Usage:
- * ManyNames THREADS [wait | MS]: begins and ends as input says, or has a pause of MS when two thirds of them have been.
+ * ManyNames THREADS [wait | MS]: begins and ends as input says, or has a pause of MS when two thirds of them have been. Once three are there at
+ * a time.
  */
 public final class ManyNames {
 	private static int sum;
 
 	static void last(int i) {
 		sum += i;
+	}
+
+	/* A thread beside another has records of its own, and nothing comes after them for long. */
+	private static void another(String name, int more) {
+		Thread thread = new Thread(more > 0 ? () -> another(name, more - 1) : () -> {}, name);
+		thread.start();
+		try {
+			thread.join();
+		} catch (InterruptedException e) {
+			throw new AssertionError(e);
+		}
 	}
 
 	public static void main(String[] args) throws Exception {
@@ -20,7 +32,8 @@ public final class ManyNames {
 			System.in.read();
 		}
 		for (int i = 0; i < n; i++) {
-			Thread thread = new Thread(() -> {}, i + " " + "n".repeat(180));
+			String name = i + " " + "n".repeat(180);
+			Thread thread = new Thread(i == n / 20 ? () -> another(name, 1) : () -> {}, name);
 			thread.start();
 			thread.join();
 			if (i == n / 3 * 2)
