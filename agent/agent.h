@@ -138,9 +138,6 @@ struct agent_thread {
 
 /* Always full. */
 extern struct jis_slot agent_no_words;
-/* Of a thread that is not known yet. */
-extern struct agent_thread agent_nobody;
-/* Never NULL. */
 extern __thread struct agent_thread *agent_self __attribute__((tls_model("initial-exec")));
 int slots_init(void);
 /* Makes agent_self; NULL: no memory. */
@@ -175,7 +172,7 @@ JIS_WRITER_FAST int agent_enter(void)
 
 	if (!__atomic_load_n(&agent.recording, __ATOMIC_RELAXED))
 		return 0;
-	if (JIS_WRITER_UNLIKELY(self == &agent_nobody)) {
+	if (JIS_WRITER_UNLIKELY(!self)) {
 		self = slot_thread();
 		if (!self)
 			return 0;

@@ -101,7 +101,7 @@ static void trial_words(int words)
 
 static void trial_end(void)
 {
-	if (agent_self == &agent_nobody)
+	if (!agent_self)
 		return;
 	agent_self->on_trial = 0;
 	agent_self->words = &agent_no_words;
@@ -132,6 +132,9 @@ JIS_WRITER_FAST int probe_write_fast(unsigned int id, jint number)
 	struct agent_thread *self = agent_self;
 	int done = 0;
 
+	/* Of a thread that is not known yet nobody would wait for the end of what it reads here. */
+	if (JIS_WRITER_UNLIKELY(!self))
+		return 0;
 	__atomic_store_n(&self->writing, 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (JIS_WRITER_LIKELY(jis_writer_on_fast(&agent.writer, id)))

@@ -18,8 +18,7 @@
 #include "agent.h"
 
 struct jis_slot agent_no_words;
-struct agent_thread agent_nobody = {.words = &agent_no_words};
-__thread struct agent_thread *agent_self = &agent_nobody;
+__thread struct agent_thread *agent_self;
 static pthread_key_t self_key;
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct agent_thread *threads; /* under the lock */
@@ -37,7 +36,7 @@ static void self_destructor(void *value)
 	if (agent_self != self)
 		return;
 	slot_give_back();
-	agent_self = &agent_nobody;
+	agent_self = NULL;
 	pthread_mutex_lock(&threads_lock);
 	*self->link = self->next;
 	if (self->next)
@@ -62,7 +61,7 @@ static void after_fork_child(void)
 	pthread_mutex_unlock(&threads_lock);
 	agent_recording_set(0);
 	jis_writer_off(&agent.writer);
-	if (agent_self != &agent_nobody) {
+	if (agent_self) {
 		agent_self->slot = NULL;
 		slot_words(agent_self);
 	}
@@ -138,7 +137,7 @@ struct jis_slot *slot_of_thread(struct agent_thread *self)
 void slot_give_back(void)
 {
 	struct agent_thread *self = agent_self;
-	struct jis_slot *slot = self->slot;
+	struct jis_slot *slot = self ? self->slot : NULL;
 
 	if (!slot)
 		return;

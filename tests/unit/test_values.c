@@ -15,7 +15,6 @@
 #define STATIC 0x0008u
 
 struct agent agent;
-struct agent_thread agent_nobody;
 __thread struct agent_thread *agent_self __attribute__((tls_model("initial-exec")));
 
 static char notes[4096]; /* one a line */
