@@ -127,7 +127,7 @@ struct agent_thread {
 	/* Where probes write while agent.writer is on: @slot if it is of the recording under way
 	 * and that is by the processor's counter, else agent_no_words. */
 	struct jis_slot *words;
-	int on_trial;	   /* both are those of probes.c */
+	int on_trial;	   /* @words is probes.c's own */
 	struct peer *peer; /* of recording @peer_generation, see waits.h */
 	__u32 peer_generation;
 	/* probes.c: calls of library methods under way, in recording @library_generation, and those
