@@ -238,12 +238,14 @@ unsigned int guard_decide(struct guard *g, const struct guard_now *now, char *te
 	unsigned int chosen = 0;
 	double percent;
 
-	if (!g->begin.time)
-		window_begin(g, now);
-	if (spent.time < GUARD_WINDOW_NS || !g->begin.time)
+	if (!guard_due(g, now->time))
 		return 0;
+	if (!g->begin.time) {
+		window_begin(g, now);
+		return 0;
+	}
 	percent = share_of(g, (double)g->total, &spent);
-	if (percent > g->budget && g->decisions < GUARD_DECISIONS)
+	if (percent > g->budget)
 		c = malloc((g->room + 1) * sizeof(*c));
 	if (c) {
 		chosen = choose(g, c, candidates(g, c), &spent, text, n);

@@ -31,7 +31,8 @@ struct guard_now {
 	uint64_t jit;  /* ns of @cpu that its JIT compilers had */
 };
 
-/* Has enough been gathered at @time for guard_decide(), and is there anything to decide? */
+/* Has guard_decide() anything to do at @time: is a window over, or to begin, and a decision left?
+ */
 bool guard_due(const struct guard *g, uint64_t time);
 
 /**

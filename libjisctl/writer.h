@@ -148,8 +148,7 @@ JIS_WRITER_FAST int jis_writer_on(const struct jis_writer *w, unsigned int id)
 /**
  * jis_writer_on_fast - jis_writer_on() of a constant @id, by a test of memory in place, as
  * compilers make none of what is loaded atomically. What is read after it is not older than what it
- * read of
- * @w.
+ * read of @w.
  */
 JIS_WRITER_FAST int jis_writer_on_fast(const struct jis_writer *w, unsigned int id)
 {

@@ -53,7 +53,7 @@ memory() {
 		sed -nE 's/^ *Both: .*, *([0-9.]+) KB \([^)]*\) committed, *([0-9.]+) KB \([^)]*\) used.* blocks with ([0-9.]+) KB.*/\1 \2 \3/p' |
 		awk -v rss="$(awk '/^VmRSS:/ { print $2 }' /proc/$jvm/status)" '{ printf "%d %d\n", $2 - $3, rss - $1; exit }'
 	echo "$(loaders) $(find /proc/$jvm/fd -mindepth 1 | wc -l) $(find /proc/$jvm/task -mindepth 1 -maxdepth 1 | wc -l)"
-	"$jcmd" $jvm Compiler.queue | grep -c :: || true
+	"$jcmd" $jvm Compiler.queue | awk '/ compile queue:/ { told = 1 } told && /::/ { n++ } END { if (told) print n + 0 }'
 }
 
 switch() { # --on or --off
@@ -104,11 +104,12 @@ long = int(sys.argv[2]) >= 1800
 assert not long or len(rows) >= 24, f"only {len(rows)} rounds"
 third = len(rows) // 3
 wrong = 0
-# A method that waits to be compiled keeps the version of its class, and of those it inlined, whatever was rewritten since, and a
-# compiler that is behind leaves some waiting for minutes: the classes of a round are those in use and some MB of these. What a
-# third has at least is what is in use.
-# KiB: a fourth is what JDK-8308762 adds to classes at each of a round's two retransformations; as much again and more comes
-# with C2 only, and nothing is added where nothing is recorded. One version of the classes that stayed would be 2 MB.
+# A method that waits to be compiled keeps the version of its class, whatever was rewritten since, and a compiler that is behind
+# leaves some waiting for minutes: the classes of a round are those in use and some MB of these. What a third has at least is
+# nearest to what is in use.
+# KiB: a fourth is what JDK-8308762 adds to classes at each of a round's two retransformations; where the rest comes from is not
+# known, but neither C1 alone without load has it nor a server that is not recorded. One version of the classes that stayed would
+# be 2 MB.
 METASPACE_A_ROUND = 48
 for i, name in enumerate(names):
     v = [r[i] for r in rows]
