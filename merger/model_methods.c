@@ -190,6 +190,21 @@ static void call_enters(struct model *m, uint32_t life, uint32_t id, uint64_t t)
 		frame_begun(m, &c, t);
 }
 
+/*
+ * Around what is open since records were lost, or since the thread was first seen, may be calls of
+ * which nothing is known: where they are on the stack, if nothing but constructors, some of whose
+ * exits cannot be recorded, is open there. Else the last frame.
+ */
+static uint32_t unseen_at(const struct model *m, const struct callstack *s)
+{
+	uint32_t at = s->depth - 1;
+
+	while (s->frames[at].id &&
+	       model_method(m, s->frames[at].method)->flags & JIS_METHOD_CONSTRUCTOR)
+		at--;
+	return s->frames[at].id ? s->depth - 1 : at;
+}
+
 static void call_exits(struct model *m, uint32_t life, uint32_t number, uint64_t t)
 {
 	uint32_t id = number & ~JIS_METHOD_UNWOUND, at;
@@ -207,12 +222,15 @@ static void call_exits(struct model *m, uint32_t life, uint32_t number, uint64_t
 	while (at && c.s->frames[at].id != id)
 		at--;
 	if (!at) {
+		at = unseen_at(m, c.s);
+		if (c.s->frames[at].id) {
+			model_error_count(m, MODEL_ERROR_METHOD_EXIT, caller_who(&c));
+			return;
+		}
 		if (c.s->depth == 1)
 			root_fill(m, &c);
-		if (callstack_top(c.s)->id)
-			model_error_count(m, MODEL_ERROR_METHOD_EXIT, caller_who(&c));
-		else
-			gap_exit(m, &c, id, flags, t);
+		frames_drop(m, &c, at, flags | MODEL_CALL_REPAIRED, false, t);
+		gap_exit(m, &c, id, flags, t);
 		return;
 	}
 	if (at != c.s->depth - 1)

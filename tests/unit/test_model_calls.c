@@ -100,6 +100,48 @@ START_TEST(an_exception_leaves_several_calls)
 }
 END_TEST
 
+/* Nor is that of one around which nothing was seen to begin. */
+START_TEST(constructors_fail_in_what_was_under_way)
+{
+	struct feed *f = start();
+
+	enter(f, 10, NEW);
+	leave(f, 20, B | THROWN);
+	leave(f, 30, A);
+	enter(f, 40, NEW);
+	enter(f, 45, C);
+	leave(f, 50, A); /* C must end first */
+	leave(f, 60, C);
+	leave(f, 70, NEW);
+	feed_end(f);
+	ck_assert_str_eq(calls, "<init> 10-20xr (cpu 10), b 0-20ux (cpu 20; own cpu 10), "
+				"a 0-30u (cpu 30; own cpu 10), <init>>c 45-60 (cpu 15), "
+				"<init> 40-70 (cpu 30; own cpu 15)");
+	ck_assert_uint_eq(f->counts.errors[MODEL_ERROR_METHOD_EXIT], 1);
+	ck_assert_uint_eq(f->counts.errors[MODEL_ERROR_METHOD_UNENDED], 0);
+	feed_free(f);
+}
+END_TEST
+
+START_TEST(constructors_fail_in_what_a_loss_hides)
+{
+	struct feed *f = start();
+
+	enter(f, 10, A);
+	lose(f, 20, 30);
+	enter(f, 40, NEW);
+	enter(f, 45, NEW);
+	leave(f, 50, B | THROWN);
+	leave(f, 60, C);
+	leave(f, 70, A);
+	finish(f);
+	ck_assert_str_eq(calls, "a><init>><init> 45-50xr (cpu 5), "
+				"a><init> 40-50xrd (cpu 10; own cpu 5), "
+				"a>b 20-50uxd (cpu 30; own cpu 20), "
+				"a>c 20-60ud (cpu 40; own cpu 10), a 10-70g (cpu 60; own cpu 10)");
+}
+END_TEST
+
 START_TEST(a_missing_exit_is_repaired_and_counted)
 {
 	struct feed *f = start();
@@ -551,6 +593,8 @@ int main(void)
 	tcase_add_test(t, the_schedulers_states_are_shared_out);
 	tcase_add_test(t, recursion_is_told_apart_by_depth);
 	tcase_add_test(t, an_exception_leaves_several_calls);
+	tcase_add_test(t, constructors_fail_in_what_was_under_way);
+	tcase_add_test(t, constructors_fail_in_what_a_loss_hides);
 	tcase_add_test(t, a_missing_exit_is_repaired_and_counted);
 	tcase_add_test(t, calls_that_were_under_way_have_an_exit_only);
 	tcase_add_test(t, calls_go_on_at_the_end);
