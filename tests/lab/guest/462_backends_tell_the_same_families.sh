@@ -28,22 +28,25 @@ for b in kmod ftrace; do
 	"$JIS" dump -q $b >$b.dump
 done
 python3 - <<'PY' || fail "the backends differ"
-import re, sys
+import json, re, sys
 from collections import Counter
 def records(b):
-    all = {}
-    tids = None
+    m, all = json.load(open(b + "/manifest.json")), {}
+    assert m["clock"] == 1, "not by the time stamp counter"
     for l in open(b + ".dump"):
         w = l.split(None, 3)
         if re.match(r"signal_|irq_e|block_rq|sched_waking", w[2]):
             rest = re.sub(r"0x[0-9a-f]+", lambda m: str(int(m.group(0), 16)), w[3])
-            all.setdefault(w[2], []).append((float(w[0]), w[1], rest.strip()))
+            all.setdefault(w[2], []).append((m["base"] + m["begin"] + float(w[0]) * m["frequency"], w[1], rest.strip()))
     return all
 a, b = records("kmod"), records("ftrace")
+# Of the time that both have, by the clock they share: beside others seconds may be between their ends.
+times = [[r[0] for of in all.values() for r in of] for all in (a, b)]
+since, to = max(map(min, times)), min(map(max, times))
 bad = 0
 for name in sorted(set(a) | set(b)):
-    x, y = [r[1:] for r in a.get(name, [])], [r[1:] for r in b.get(name, [])]
-    # each CPU's in their order; the two begin and end a little apart
+    x, y = ([r[1:] for r in all.get(name, []) if since <= r[0] <= to] for all in (a, b))
+    # each CPU's in their order; of those at its begin or end one may have it outside
     differ = 0
     for cpu in {r[0] for r in x + y}:
         p, q = [r for r in x if r[0] == cpu], [r for r in y if r[0] == cpu]
