@@ -22,7 +22,8 @@ valve = ('<Valve className="org.apache.catalina.valves.AccessLogValve" directory
 assert text.count("</Engine>") == 1
 open(sys.argv[1], "w").write(text.replace("</Engine>", valve + "</Engine>"))
 PY
-mapfile -t command < <(tomcat_command "$TESTDIR/base" -Xmx256m)
+read -ra options <<<"${JVM_OPTIONS:--Xmx256m}"
+mapfile -t command < <(tomcat_command "$TESTDIR/base" "${options[@]}")
 load=()
 ! command -v wrk >/dev/null || load=(--buffer 128M)
 recording=("${RECORD[@]}" "${load[@]}" --syscalls "net,io,lock" -o "$TESTDIR/trace")
@@ -48,7 +49,7 @@ fi
 # What came before is known by the log alone; from here on the client counts.
 sleep 1
 before=$(wc -l <"$TESTDIR/access.log")
-single=60 kept=12 each=5
+single=${SINGLE:-60} kept=12 each=5
 for ((i = 0; i < single; i += 4)); do
 	clients=()
 	for ((k = i; k < i + 4; k++)); do

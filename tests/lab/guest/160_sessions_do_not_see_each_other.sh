@@ -12,7 +12,7 @@
 # shellcheck source=tests/lab/guest/1kmod.lib.sh
 . "$(dirname "$0")/1kmod.lib.sh"
 
-rounds=1500
+rounds=600
 options=("-b $((16 << 20))" "-r -b $((16 << 20))" "-S io -b $((32 << 20))" "-e 8 -b $((16 << 20))"
 	"-C -f 20 -b $((16 << 20))" "-s -b $((32 << 20))" "-S all -r -b $((64 << 20))" "-n -b $((32 << 20))")
 works=(pingpong cross pingpong cross pingpong cross pingpong cross)

@@ -6,4 +6,4 @@
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"
 load_module
-e2e 375_loss_is_shown BACKEND=kmod ROUNDS=12000
+e2e 375_loss_is_shown BACKEND=kmod ROUNDS=8000

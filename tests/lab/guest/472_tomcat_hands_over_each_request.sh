@@ -16,7 +16,7 @@ fi
 for JAVA_HOME in "${jdks[@]}"; do
 	export JAVA_HOME
 	for how in "${hows[@]}"; do
-		e2e 275_tomcat_hands_over_each_request BACKEND=kmod HOW="$how" || fail "${JAVA_HOME##*/}, $how"
+		e2e 275_tomcat_hands_over_each_request BACKEND=kmod HOW="$how" SINGLE=24 JVM_OPTIONS="-Xmx256m ${jvm_fast[*]}" || fail "${JAVA_HOME##*/}, $how"
 		rm -rf "${LAB_TMP:?}"/*
 		ok "${JAVA_HOME##*/}, $how"
 	done

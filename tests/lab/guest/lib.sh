@@ -44,61 +44,6 @@ wait_for()
 	done
 }
 
-# The distribution's Tomcat and a JVM it runs on (JAVA_HOME to choose another).
-tomcat_home=$(echo /usr/share/tomcat1[0-9])
-tomcat_url=http://127.0.0.1:8080/examples
-
-tomcat_answers()
-{
-	kill -0 "$tomcat_pid" 2>/dev/null || fail "Tomcat ended: $(tail -n 20 "$LAB_OUT/tomcat.log")"
-	curl -sf -m 60 -o /dev/null "$tomcat_url/servlets/servlet/HelloWorldExample"
-}
-
-# start_tomcat [JVM OPTION]...: starts Tomcat as user tomcat with the examples at $tomcat_url,
-# waits until a servlet answers, sets tomcat_pid and tomcat_base. Its output is $LAB_OUT/tomcat.log.
-start_tomcat()
-{
-	local name=${tomcat_home##*/}
-
-	tomcat_base=$LAB_TMP/tomcat
-	mkdir -p "$tomcat_base"/{conf,logs,temp,webapps,work}
-	cp "$tomcat_home/etc/web.xml" "$tomcat_base/conf/" || fail "no web.xml in $tomcat_home/etc"
-	cat >"$tomcat_base/conf/server.xml" <<-XML
-		<Server port="-1">
-		  <Service name="Catalina">
-		    <Connector port="8080" address="127.0.0.1" protocol="HTTP/1.1" maxThreads="${TOMCAT_THREADS:-20}"/>
-		    <Engine name="Catalina" defaultHost="localhost">
-		      <Host name="localhost" appBase="webapps" autoDeploy="false" unpackWARs="false">
-		        <Context path="/examples" docBase="/usr/share/$name-examples/examples">
-		          <JarScanner scanClassPath="false"/>
-		        </Context>
-		      </Host>
-		    </Engine>
-		  </Service>
-		</Server>
-	XML
-	chown -R tomcat: "$tomcat_base"
-	setpriv --reuid tomcat --regid tomcat --clear-groups \
-		"${JAVA_HOME:-/usr/lib/jvm/default-java}/bin/java" "${jvm_fast[@]}" "$@" \
-		-cp "$tomcat_home/bin/bootstrap.jar:$tomcat_home/bin/tomcat-juli.jar" \
-		-Dcatalina.home="$tomcat_home" -Dcatalina.base="$tomcat_base" \
-		-Djava.io.tmpdir="$tomcat_base/temp" -XX:ErrorFile="$LAB_OUT/hs_err.log" \
-		org.apache.catalina.startup.Bootstrap start >"$LAB_OUT/tomcat.log" 2>&1 &
-	tomcat_pid=$!
-	wait_for 240 "an answer of Tomcat" tomcat_answers
-}
-
-# stop_tomcat: orderly, by SIGTERM.
-stop_tomcat()
-{
-	local status
-
-	kill "$tomcat_pid"
-	wait "$tomcat_pid"
-	status=$?
-	[ "$status" = 143 ] || fail "Tomcat ended with status $status after SIGTERM: $(tail -n 20 "$LAB_OUT/tomcat.log")"
-}
-
 # load_module [PARAMETER...]: puts jis.ko in.
 load_module()
 {
