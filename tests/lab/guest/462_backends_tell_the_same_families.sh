@@ -40,25 +40,28 @@ def records(b):
             all.setdefault(w[2], []).append((m["base"] + m["begin"] + float(w[0]) * m["frequency"], w[1], rest.strip()))
     return all
 a, b = records("kmod"), records("ftrace")
+frequency = json.load(open("kmod/manifest.json"))["frequency"]
 # Of the time that both have, by the clock they share: beside others seconds may be between their ends.
 times = [[r[0] for of in all.values() for r in of] for all in (a, b)]
 since, to = max(map(min, times)), min(map(max, times))
 bad = 0
 for name in sorted(set(a) | set(b)):
-    x, y = ([r[1:] for r in all.get(name, []) if since <= r[0] <= to] for all in (a, b))
-    # each CPU's in their order; of those at its begin or end one may have it outside
+    x, y = ([r for r in all.get(name, []) if since <= r[0] <= to] for all in (a, b))
+    # each CPU's in their order; what only one has, at its begin or end too, shifts none of what follows
     differ = 0
-    for cpu in {r[0] for r in x + y}:
-        p, q = [r for r in x if r[0] == cpu], [r for r in y if r[0] == cpu]
-        while p and q and p[0] != q[0]:
-            (p if len(p) > len(q) else q).pop(0)
-        n = min(len(p), len(q))
-        differ += sum(1 for i in range(n) if p[i] != q[i]) + abs(len(p) - len(q))
+    for cpu in {r[1] for r in x + y}:
+        p, q = [r for r in x if r[1] == cpu], [r for r in y if r[1] == cpu]
+        while p and q:
+            same = p[0][2] == q[0][2] and abs(p[0][0] - q[0][0]) < frequency / 20
+            differ += not same
+            for of in (p, q) if same else (p,) if p[0][0] < q[0][0] else (q,):
+                of.pop(0)
+        differ += len(p) + len(q)
     print(name, len(x), len(y), "differ", differ)
     bad += name.startswith("block") and len(x) < 50 # what dd has read
     bad += differ > max(4, len(x) // 50) or not x or not y
     if name == "sched_waking":
-        sources = Counter(re.search(r"context = \d+, source = \d+", r[1]).group(0) for r in y)
+        sources = Counter(re.search(r"context = \d+, source = \d+", r[2]).group(0) for r in y)
         print(*("  %4d %s" % (n, s) for s, n in sources.most_common()), sep="\n")
         # a thread, a timer, the network's softirq, each often: else two that know nothing would agree
         bad += any(sources["context = %d, source = %d" % s] < 50 for s in ((0, 0), (4, 0), (1, 3)))
