@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 # The classes of the jars that are here (Tomcat, Guava, the compiler of Eclipse, Maven, other languages), rewritten
 # in full: what links as it is links when rewritten; javap reads it; a copy is the same. In methods that are left
-# alone the reason is one of a few. With JIS_TEST_LANGUAGES=all (make languages) all of them, else the first two's.
+# alone the reason is one of a few. Catalina and Guava; with JIS_TEST_LANGUAGES=all (make languages) all the others.
 . "$(dirname "$0")/lib_classes.sh"
 
 cd "$TESTDIR"
 probe_class_idle
-java="tomcat10-catalina tomcat10-coyote tomcat10-jasper guava"
-more="eclipse-jdt-core commons-lang3 guice maven3-core"
+java="tomcat10-catalina guava"
+more="tomcat10-coyote tomcat10-jasper eclipse-jdt-core commons-lang3 guice maven3-core"
 languages="clojure groovy-all jruby-base scala-library scala-compiler kotlin-stdlib kotlin-compiler"
 [ "${JIS_TEST_LANGUAGES:-}" != all ] || java="$more $languages"
 read -r -d '' -a names <<<"${JIS_TEST_JARS:-$java}" || true

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 need_root
 
-for round in 1 2 3; do
+for ((round = 1; round <= ${KILLS:-3}; round++)); do
 	trace=$TESTDIR/trace$round
 	"${RECORD[@]}" -q -o "$trace" -- "$JAVA" -cp "$CLASSES:$MARKERS" MarkerVictim >"$TESTDIR/printed$round" 2>"$TESTDIR/err" &
 	recorder=$!

@@ -7,7 +7,7 @@
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"
 load_module
-e2e 340_killed_jvm_loses_nothing BACKEND=kmod PRINTED=500 || exit $?
+e2e 340_killed_jvm_loses_nothing BACKEND=kmod KILLS=1 PRINTED=1000 || exit $?
 ok "killed JVM"
 rm -rf "${LAB_TMP:?}"/*
 e2e 350_killed_recorder_keeps_what_was_flushed BACKEND=kmod || exit $?
