@@ -191,18 +191,17 @@ static void call_enters(struct model *m, uint32_t life, uint32_t id, uint64_t t)
 }
 
 /*
- * Around what is open since records were lost, or since the thread was first seen, may be calls of
- * which nothing is known: where they are on the stack, if nothing but constructors, some of whose
- * exits cannot be recorded, is open there. Else the last frame.
+ * The innermost gap, where a call may be that ends and was not seen to begin; NONE if a call that
+ * must end first is open inside. Constructors need not: some of their exits cannot be recorded.
  */
-static uint32_t unseen_at(const struct model *m, const struct callstack *s)
+static uint32_t gap_around(const struct model *m, const struct callstack *s)
 {
 	uint32_t at = s->depth - 1;
 
-	while (s->frames[at].id &&
-	       model_method(m, s->frames[at].method)->flags & JIS_METHOD_CONSTRUCTOR)
-		at--;
-	return s->frames[at].id ? s->depth - 1 : at;
+	for (; s->frames[at].id; at--)
+		if (!(model_method(m, s->frames[at].method)->flags & JIS_METHOD_CONSTRUCTOR))
+			return NONE;
+	return at;
 }
 
 static void call_exits(struct model *m, uint32_t life, uint32_t number, uint64_t t)
@@ -222,8 +221,8 @@ static void call_exits(struct model *m, uint32_t life, uint32_t number, uint64_t
 	while (at && c.s->frames[at].id != id)
 		at--;
 	if (!at) {
-		at = unseen_at(m, c.s);
-		if (c.s->frames[at].id) {
+		at = gap_around(m, c.s);
+		if (at == NONE) {
 			model_error_count(m, MODEL_ERROR_METHOD_EXIT, caller_who(&c));
 			return;
 		}
