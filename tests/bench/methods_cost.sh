@@ -75,10 +75,16 @@ PY
 	if [ -e "$trace/methods.off" ]; then grep -c '^!' "$trace/methods.off" || true; else echo 0; fi
 }
 
+# Sets port and command.
+place() { # NAME
+	port=$(free_port)
+	tomcat_base "$dir/$1" "$port" "$BUILD/demo-classes/app"
+	mapfile -t command < <(tomcat_command "$dir/$1" -Xmx512m)
+}
+
 begin() { # ARM
-	ports[$1]=$(free_port)
-	tomcat_base "$dir/$1.base" "${ports[$1]}" "$BUILD/demo-classes/app"
-	mapfile -t command < <(tomcat_command "$dir/$1.base" -Xmx512m)
+	place "$1.base"
+	ports[$1]=$port
 	"${command[@]}" >"$dir/tomcat.log" 2>&1 &
 	servers[$1]=$!
 	tomcat_wait "${ports[$1]}" "${servers[$1]}" 200 || { tail "$dir/tomcat.log"; exit 1; }
@@ -173,7 +179,7 @@ for arm in arms:
     if over.get(arm) in arms:
         share = of_launches(lambda l: added(arm, 0)(l) / cpu(base, 0)(l) * 100, "%.1f")
         print(", over %s: %s us, %s %%" % (over[arm], of_launches(added(arm, 0), "%.1f"), share), end="")
-        if arm == "all":
+        if arm == "all" and all(counts[l, arm][0] and counts[l, arm][1] for l in launches):
             ns = lambda l: counts[l, arm][0] * counts[l, arm][1] / 1000
             print("; %s times calls x %.1f ns, %s times without the compilers" %
                   (of_launches(lambda l: added(arm, 0)(l) / ns(l), "%.2f"), st.median(counts[l, arm][1] for l in launches),
@@ -185,9 +191,7 @@ PY
 [ ! -e "$dir/dropped" ] || sort "$dir/dropped" | uniq -c | sort -rn | sed 's/^/switched off: /'
 
 : >"$dir/starts"
-port=$(free_port)
-tomcat_base "$dir/base" "$port" "$BUILD/demo-classes/app"
-mapfile -t command < <(tomcat_command "$dir/base" -Xmx512m)
+place base
 for ((i = 0; i < starts; i++)); do
 	echo "off $(start "${command[@]}")" >>"$dir/starts"
 	echo "web $(start "$jis" record -q --methods web -o "$dir/start" -- "${command[@]}")" >>"$dir/starts"

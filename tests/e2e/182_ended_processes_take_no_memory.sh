@@ -48,8 +48,7 @@ read -r end fds_end directories <look.2
 [ "$fds_end" -le $((fds + 8)) ] || fail "descriptors grew from $fds to $fds_end"
 # Packets that wait to be taken are some 100 KiB now and then; what the kernel tells of a process is more than 350 bytes.
 # What is kept of each grows in both stages.
-most=$((n / 4 > 100 ? n / 4 : 100))
-[ $((middle - begin)) -le $most ] || [ $((end - middle)) -le $most ] ||
+[ $((middle - begin)) -le $((n / 4)) ] || [ $((end - middle)) -le $((n / 4)) ] ||
 	fail "memory grew from $begin to $middle and $end KiB"
 [ "$directories" -le 1032 ] || fail "$directories directories are left of $all processes"
 for t in snapshot trace; do

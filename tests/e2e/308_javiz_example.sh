@@ -16,7 +16,7 @@ server() {
 	local name=$1 java=$2 says=$3 how=(--join "$trace")
 	shift 3
 	[ -d "$trace" ] || how=("${RECORD[@]:2}" -o "$trace" --methods "$METHODS")
-	rm -f "$TESTDIR/in.$name" "$TESTDIR/$name.out" # what another said is not waited for
+	rm -f "$TESTDIR/in.$name" "$TESTDIR/$name.out" # an earlier one of that name had its own
 	mkfifo "$TESTDIR/in.$name"
 	"$JIS" record "${how[@]}" -q --name "$name" -- "$java" -Djava.rmi.server.hostname=127.0.0.1 -cp "$CLASSES" BeaconServer "$@" \
 		<"$TESTDIR/in.$name" >"$TESTDIR/$name.out" 2>"$TESTDIR/$name.err" &
