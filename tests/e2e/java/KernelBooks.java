@@ -7,14 +7,17 @@ import java.nio.file.Path;
 
 /**
  * What the kernel has in its books of a thread, read by the thread itself: how long it had a CPU, how long it was kept
- * waiting for one, how often it gave one up. Of the time between two readings the rest was spent asleep.
+ * waiting for one, how often it gave one up. Of the time between two readings the rest was spent asleep, or the
+ * hypervisor had the CPU: what is stolen from a thread that runs is in nobody's books but those of the whole machine.
  */
 final class KernelBooks {
 	private static final long SHORT = 1_000_000;
+	private static final long TICK = 10_000_000; // USER_HZ
 	private long before;
 	private long after;
 	private long cpu;
 	private long delay;
+	private long stolen;
 
 	/** Of this thread, now: again, where it lost its CPU while it read. It never sleeps for that. */
 	KernelBooks() {
@@ -26,6 +29,12 @@ final class KernelBooks {
 			delay = Long.parseLong(words[1]);
 			after = System.nanoTime();
 		}
+		stolen = Long.parseLong(read(Path.of("/proc/stat")).split("\\s+", 10)[8]);
+	}
+
+	/** What may have been stolen from the thread from then to these: the machine's books are kept in ticks. */
+	private long stolen(KernelBooks then) {
+		return stolen > then.stolen ? (stolen - then.stolen + 1) * TICK : 0;
 	}
 
 	private long awake(KernelBooks then) {
@@ -34,7 +43,7 @@ final class KernelBooks {
 
 	/** How long the thread was asleep from then to these, at least. */
 	long leastAsleep(KernelBooks then) {
-		return before - then.after - awake(then);
+		return before - then.after - awake(then) - stolen(then);
 	}
 
 	/** What lies between the two readings. */

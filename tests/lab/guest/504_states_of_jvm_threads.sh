@@ -17,7 +17,7 @@ for home in /usr/lib/jvm/java-*-openjdk-*; do
 		rm -rf "$LAB_TMP/trace"
 		# shellcheck disable=SC2086 # an option or none
 		"$JIS" record -o "$LAB_TMP/trace" --backend kmod $how -- "$home/bin/java" "${jvm_fast[@]}" \
-			-cp "$JIS_BUILD/tests/classes" VmStates 60 >"$LAB_OUT/$name$how" 2>&1 || fail "$name: $(tail "$LAB_OUT/$name$how")"
+			-cp "$JIS_BUILD/tests/classes" VmStates 240 >"$LAB_OUT/$name$how" 2>&1 || fail "$name: $(tail "$LAB_OUT/$name$how")"
 		grep -q '^done$' "$LAB_OUT/$name$how" || fail "$name: the program has not ended well"
 		grep -i 'not recorded: unknown layout' "$LAB_OUT/$name$how" && fail "$name: its layout is not known"
 		"$JIS" dump "$LAB_TMP/trace" | tr -d ',' >"$LAB_OUT/dump" || fail "$name: dump"
@@ -40,6 +40,7 @@ for home in /usr/lib/jvm/java-*-openjdk-*; do
 		$4 == 0 && $5 == 0 { if ($3 != "0x4" && $1 > 5) { print "no states: " $0; bad++ } next }
 		$4 < 2 || $4 > 11 || $5 < 1 || $5 > 8 { print "no states: " $0; bad++ }
 		$3 == "0x1" { n[$2, $4, $5] += $1; all[$2] += $1 }
+		# At least 40 of 240: a busy host keeps an emulated CPU for longer than the 3 ms, which then are over at once.
 		function most(who, vm, os,   k, sum, i, list) {
 			k = split(os, list, " ")
 			for (i = 1; i <= k; i++)
@@ -53,7 +54,7 @@ for home in /usr/lib/jvm/java-*-openjdk-*; do
 			most("st-native", 4, "2")
 			exit bad > 0
 		}' "$LAB_OUT/$name.states" >"$LAB_OUT/$name.verdict" ||
-			fail "$name: $(cat "$LAB_OUT/$name.verdict" "$LAB_OUT/$name.states")"
+			fail "$name: $(cat "$LAB_OUT/$name.states" "$LAB_OUT/$name.verdict")"
 		awk '$2 == "st-monitor" && $4 == 10 && $5 == 3 { n += $1 } END { exit n < 10 }' "$LAB_OUT/$name.states" ||
 			fail "$name: st-monitor was hardly ever blocked at its monitor: $(cat "$LAB_OUT/$name.states")"
 	done

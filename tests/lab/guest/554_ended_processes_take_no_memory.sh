@@ -6,4 +6,4 @@
 # shellcheck source=tests/lab/guest/lib.sh
 . "$(dirname "$0")/lib.sh"
 load_module
-e2e 182_ended_processes_take_no_memory BACKEND=kmod FIRST=1100 BROOD=400
+e2e 182_ended_processes_take_no_memory BACKEND=kmod FIRST=1040 BROOD=300
