@@ -129,7 +129,8 @@ def main():
         off = []
     if len(recorded) < o.at_least:
         fail(f"{len(recorded)} recorded, {len(log)} in the log")
-    first = min(range(len(log)), key=lambda i: abs(to_trace(log[i][3]) - recorded[0][3]))
+    # Of the same name: where the VM's thread loses the CPU before the probe, the next one's end may be nearer.
+    first = min(range(len(log)), key=lambda i: (log[i][0] != recorded[0][0], abs(to_trace(log[i][3]) - recorded[0][3])))
     apart = []
     for i, r in enumerate(recorded):
         if first + i >= len(log):

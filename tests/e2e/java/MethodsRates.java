@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+
 /**
- * Calls methods of three classes at known rates, for some seconds: each turn three of them 6,000 times, the others 100, 40,
- * 10 times and once, beside work that is no call. Of up to five further ones the first is called 9,000 times a turn from
+ * Calls methods of three classes at known rates, for some seconds: each turn three of them 6,000 times, the others 30, 20,
+ * 10 times and once, beside a millisecond of CPU time for work that is no call. Of up to five further ones the first is called 9,000 times a turn from
  * second 3 on, each other from 3 seconds after the one before. Says how often each was called.
  * Usage: MethodsRates SECONDS [LATER].
  */
 public final class MethodsRates {
+	private static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
 	private static volatile long sink;
 
 	private MethodsRates() {
@@ -67,9 +71,11 @@ public final class MethodsRates {
 	}
 
 	private static void work() {
-		long x = 1, end = System.nanoTime() + 400_000;
-		while (System.nanoTime() < end) {
-			x = x * 6364136223846793005L + 1;
+		long x = 1, end = BEAN.getCurrentThreadCpuTime() + 1_000_000;
+		while (BEAN.getCurrentThreadCpuTime() < end) {
+			for (int i = 0; i < 10_000; i++) {
+				x = x * 6364136223846793005L + 1;
+			}
 		}
 		sink += x;
 	}
@@ -95,10 +101,10 @@ public final class MethodsRates {
 			for (int i = 0; i < 6000; i++) {
 				x = A.a(B.b(A.c(x)), null);
 			}
-			for (int i = 0; i < 100; i++) {
+			for (int i = 0; i < 30; i++) {
 				x = C.d(x);
 			}
-			for (int i = 0; i < 40; i++) {
+			for (int i = 0; i < 20; i++) {
 				x = B.e(x);
 			}
 			for (int i = 0; i < 10; i++) {
@@ -117,7 +123,7 @@ public final class MethodsRates {
 		}
 		sink += x;
 		String[] names = {"A.a", "B.b", "A.c", "C.d", "B.e", "C.f", "C.g"};
-		long[] each = {6000, 6000, 6000, 100, 40, 10, 1};
+		long[] each = {6000, 6000, 6000, 30, 20, 10, 1};
 		for (int i = 0; i < names.length; i++) {
 			System.out.println("CALLS MethodsRates$" + names[i] + " " + each[i] * turns);
 		}
