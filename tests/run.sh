@@ -159,8 +159,8 @@ run_kmod_check() { run_one kmod-check 1200 make --no-print-directory kmod-check 
 #   the host, or for a CPU of it: no reason to reset its drive, to call a waiting task hung, or to stop the guest.
 # beside: what may run beside others, so that its CPUs may stand still for seconds: no reason to call them locked up.
 # alone: what may not. all: both.
-# Beside and alone each process has its libraries at the same addresses, where make test has no more than minutes: an emulated CPU
-# forgets less then, by a sixth of its time. With all, addresses are random as elsewhere.
+# Beside and alone, in make test, processes have their libraries at the same addresses: an emulated CPU needs a sixth less time for
+# them. With all, in make lab, addresses are random as elsewhere.
 lab_boot() { # SUITE LABEL [TEST...]
 	local suite=$1 label=$2 out=$logs/lab-$1-$2.log waiting="sysctl.kernel.hung_task_timeout_secs=0"
 	shift 2

@@ -15,7 +15,7 @@ restored() {
 	digest now
 	same >/dev/null
 }
-# As many since it was first asked; of a request that it counts, all is done when the next is made.
+# Has the server been sent so many requests more than when this was first asked, with first_count empty?
 requests_more() {
 	ask counts
 	local now=${answer#counts }
@@ -72,7 +72,7 @@ one_jvm() { # JAVA
 	digest now
 	same || fail "--no-rewrite rewrites"
 	ask mark 43
-	wait_for 60 requests_more 128 # one of 64 has a thread
+	wait_for 60 requests_more 128 # one of 64 starts a thread
 	record_end
 	"$JIS" dump "events$version" >dump 2>/dev/null
 	grep -q ' java_marker .*type = 7, value = 43 }' dump || fail "--no-rewrite: the mark is missing"

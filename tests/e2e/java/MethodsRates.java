@@ -5,8 +5,9 @@ import java.lang.management.ThreadMXBean;
 
 /**
  * Calls methods of three classes at known rates, for some seconds: each turn three of them 6,000 times, the others 30, 20,
- * 10 times and once, beside a millisecond of CPU time for work that is no call. Of up to five further ones the first is called 9,000 times a turn from
- * second 3 on, each other from 3 seconds after the one before. Says how often each was called.
+ * 10 times and once, beside a millisecond of CPU time for work that is no call: of wall time a busy host would leave it
+ * less than the calls are said to cost. Of up to five further ones the first is called 9,000 times a turn from second 3
+ * on, each other from 3 seconds after the one before. Says how often each was called.
  * Usage: MethodsRates SECONDS [LATER].
  */
 public final class MethodsRates {

@@ -40,7 +40,7 @@ for home in /usr/lib/jvm/java-*-openjdk-*; do
 		$4 == 0 && $5 == 0 { if ($3 != "0x4" && $1 > 5) { print "no states: " $0; bad++ } next }
 		$4 < 2 || $4 > 11 || $5 < 1 || $5 > 8 { print "no states: " $0; bad++ }
 		$3 == "0x1" { n[$2, $4, $5] += $1; all[$2] += $1 }
-		# At least 40 of 240: a busy host keeps an emulated CPU for longer than the 3 ms, which then are over at once.
+		# At least 40 of 240: a busy host may keep an emulated CPU for longer than the 3 ms, which then are over at once.
 		function most(who, vm, os,   k, sum, i, list) {
 			k = split(os, list, " ")
 			for (i = 1; i <= k; i++)
