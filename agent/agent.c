@@ -296,6 +296,7 @@ static int agent_start(JavaVM *vm, const char *options, JNIEnv *env, char *why, 
 	agent.no_rewrite = option_value(options, "norewrite", flag, sizeof(flag));
 	agent.no_vm_flags = option_value(options, "noflags", flag, sizeof(flag));
 	agent.no_patch = option_value(options, "nopatch", flag, sizeof(flag));
+	agent.no_link = option_value(options, "nolink", flag, sizeof(flag));
 	agent.no_vm_states = option_value(options, "novmstates", flag, sizeof(flag));
 	error = life_begin(path, env, why, n);
 	if (!error) {

@@ -41,6 +41,7 @@ struct agent {
 	int methods_dry;	   /* tell them only */
 	int no_vm_flags;	   /* set none that makes calls of methods cheaper to record */
 	int no_patch;		   /* leave the JVM's code that calls them as it is */
+	int no_link;		   /* have them not called by the JVM's foreign linker */
 };
 
 extern struct agent agent;

@@ -173,12 +173,15 @@ int library_inside(void);
 void library_switch(__u64 java_tid, int mounted);
 /* Writes method_probe. */
 void probes_tell(void);
+/* The class whose static methods methods are to call at entry and exit; from probes_bind() on. */
+const char *probes_class(void);
 
 /* wrappers.c */
 #define WRAPPERS_MAX 4u
 struct wrapper {
 	const char *name;		 /* of a native of java.lang.JProbe$, (I)V */
 	void (*leaf)(long unused, jint); /* called by compiled Java instead: in its convention */
+	void (*linked)(jint);		 /* the same, called by the JVM's linker */
 	const void *jni, *critical;	 /* what the JVM calls else */
 };
 /**
@@ -189,5 +192,14 @@ struct wrapper {
 int wrappers_patch(JNIEnv *env, const struct wrapper *wrappers, unsigned int n);
 /* Takes the jumps back. */
 void wrappers_restore(void);
+
+/* linker.c */
+#define LINKED_CLASS "java/lang/invoke/JProbe$"
+/**
+ * linker_bind - defines LINKED_CLASS, whose static methods have the natives' names and call
+ * @wrappers[].linked by the JVM's foreign linker. Runs code of the JDK. Returns 0, also when it has
+ * been done before, or -errno.
+ */
+int linker_bind(JNIEnv *env, const struct wrapper *wrappers, unsigned int n);
 
 #endif /* JIS_AGENT_METHODS_H */

@@ -6,12 +6,12 @@
 
 #include "jis/events.h"
 
-static void call_make(struct jis_call *call, unsigned int places, const char *probe,
-		      uint32_t number)
+static void call_make(struct jis_call *call, unsigned int places, const char *class,
+		      const char *probe, uint32_t number)
 {
 	*call = (struct jis_call){
 		.places = places,
-		.class = PROBE_CLASS,
+		.class = class,
 		.method = probe,
 		.descriptor = "(I)V",
 		.nr_args = 1,
@@ -19,19 +19,19 @@ static void call_make(struct jis_call *call, unsigned int places, const char *pr
 	};
 }
 
-unsigned int methods_calls(struct jis_call *calls, uint32_t number, int library)
+unsigned int methods_calls(struct jis_call *calls, const char *class, uint32_t number, int library)
 {
 	const char *exit = library ? "exitLibrary" : "exit";
 
-	call_make(&calls[0], JIS_AT_ENTRY, library ? "enterLibrary" : "enter", number);
-	call_make(&calls[1], JIS_AT_RETURN, exit, number);
-	call_make(&calls[2], JIS_AT_THROW, exit, number | JIS_METHOD_UNWOUND);
+	call_make(&calls[0], JIS_AT_ENTRY, class, library ? "enterLibrary" : "enter", number);
+	call_make(&calls[1], JIS_AT_RETURN, class, exit, number);
+	call_make(&calls[2], JIS_AT_THROW, class, exit, number | JIS_METHOD_UNWOUND);
 	return METHODS_CALLS;
 }
 
 unsigned int methods_span_calls(struct jis_call *calls, uint32_t handle)
 {
-	call_make(&calls[0], JIS_AT_ENTRY, "spanBegin", handle);
-	call_make(&calls[1], JIS_AT_EXIT, "spanEnd", handle);
+	call_make(&calls[0], JIS_AT_ENTRY, PROBE_CLASS, "spanBegin", handle);
+	call_make(&calls[1], JIS_AT_EXIT, PROBE_CLASS, "spanEnd", handle);
 	return METHODS_SPAN_CALLS;
 }

@@ -12,8 +12,9 @@
 #define METHODS_SPAN_CALLS 2u
 
 /* At entry, before each return, and before an exception leaves method @number; @library: one that
- * is traced at top level only. Fills METHODS_CALLS of @calls, and returns that. */
-unsigned int methods_calls(struct jis_call *calls, uint32_t number, int library);
+ * is traced at top level only; @class: whose probes are called. Fills METHODS_CALLS of @calls, and
+ * returns that. */
+unsigned int methods_calls(struct jis_call *calls, const char *class, uint32_t number, int library);
 /* A span around the method's calls, by its handle. Fills METHODS_SPAN_CALLS, and returns that. */
 unsigned int methods_span_calls(struct jis_call *calls, uint32_t handle);
 

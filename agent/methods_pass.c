@@ -116,7 +116,7 @@ unsigned int pass_method(void *context, const struct jis_method *m, struct jis_c
 		n = values_calls(m, values, method, library, calls);
 	if (!pick_add(pass, method, m, result, n > 0))
 		return 0;
-	n += methods_calls(&calls[n], method->number, library);
+	n += methods_calls(&calls[n], probes_class(), method->number, library);
 	if (result & CHOICE_MARK)
 		n += span_calls(pass, method, &calls[n]);
 	return n;

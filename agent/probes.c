@@ -7,9 +7,10 @@
  *            changing its state
  *   21, 25   UseSystemMemoryBarrier: the change of state needs no fence
  *
- * And, also in a JVM that runs already, a jump in the JVM's own code for the native (wrappers.c).
- * Where none of it can be had the ordinary way is right too, and dearer. The natives touch nothing
- * of Java: they may run in any state.
+ * And, also in a JVM that runs already, a jump in the JVM's own code for the native (wrappers.c),
+ * or calls of the same functions by its foreign linker (linker.c). Where none of it can be had the
+ * ordinary way is right too, and dearer. The natives touch nothing of Java: they may run in any
+ * state.
  */
 #include "compat.h"
 
@@ -21,7 +22,8 @@
 #include "methods.h"
 #include "waits.h"
 
-#define LOOP_CLASS "java/lang/JProbe$Loop"
+#define PROBE_CLASS "java/lang/JProbe$"
+#define LOOP_SUFFIX "Loop" /* of the class whose probes it calls */
 #define LOOP_PAIRS 10000
 #define LOOP_ROUNDS 40
 #define LOOP_ROUNDS_MIN 16 /* so many are made before HotSpot's last compiler is done */
@@ -46,6 +48,7 @@ const struct jis_native_method probe_natives[] = {
 static unsigned int way = JIS_METHOD_WAY_JNI;
 static unsigned int way_by_flag = JIS_METHOD_WAY_JNI;
 static __u64 pair_picoseconds;
+static const char *probe_class = PROBE_CLASS;
 
 /* Where a trial writes, as into a packet; of the thread that binds the natives. */
 static struct {
@@ -245,6 +248,10 @@ JIS_WRITER_FAST void leave_library(jint number, int leaf)
 	static void leaf_##name(long unused, jint number)                                          \
 	{                                                                                          \
 		body(number, 1);                                                                   \
+	}                                                                                          \
+	static void linked_##name(jint number)                                                     \
+	{                                                                                          \
+		body(number, 1);                                                                   \
 	}
 
 PROBE(enter, enter)
@@ -254,7 +261,7 @@ PROBE(exitLibrary, leave_library)
 
 #define WRAPPER(native)                                                                            \
 	{                                                                                          \
-		.name = #native, .leaf = leaf_##native,                                            \
+		.name = #native, .leaf = leaf_##native, .linked = linked_##native,                 \
 		.jni = (const void *)Java_java_lang_JProbe_00024_##native,                         \
 		.critical = (const void *)JavaCritical_java_lang_JProbe_00024_##native,            \
 	}
@@ -295,8 +302,9 @@ enum opcode {
 	OP_INVOKESTATIC = 184,
 };
 
-/* "class JProbe$Loop { static void pairs(int n) { while (n > 0) { enter(0); exit(0); n--; } } }" */
-static void loop_write(struct jis_bytes *b)
+/* "class JProbe$Loop { static void pairs(int n) { while (n > 0) { enter(0); exit(0); n--; } } }",
+ * of @probes, the class that has them. */
+static void loop_write(struct jis_bytes *b, const char *name, const char *probes)
 {
 	static const uint8_t code[] = {OP_ILOAD_0,  OP_IFLE,
 				       0,	    17,
@@ -312,11 +320,11 @@ static void loop_write(struct jis_bytes *b)
 	jis_bytes_u4(b, 0xcafebabe);
 	jis_bytes_u4(b, 49); /* no stack maps */
 	jis_bytes_u2(b, 16);
-	jis_bytes_utf8(b, LOOP_CLASS); /* 1 */
+	jis_bytes_utf8(b, name); /* 1 */
 	jis_bytes_constant(b, 7, 1, 0);
 	jis_bytes_utf8(b, "java/lang/Object"); /* 3 */
 	jis_bytes_constant(b, 7, 3, 0);
-	jis_bytes_utf8(b, "java/lang/JProbe$"); /* 5 */
+	jis_bytes_utf8(b, probes); /* 5 */
 	jis_bytes_constant(b, 7, 5, 0);
 	jis_bytes_utf8(b, "(I)V"); /* 7 */
 	jis_bytes_utf8(b, "pairs");
@@ -346,17 +354,20 @@ static void loop_write(struct jis_bytes *b)
 	jis_bytes_u2(b, 0); /* of the class */
 }
 
-static jclass loop_class(JNIEnv *env)
+static jclass loop_class(JNIEnv *env, const char *probes)
 {
 	struct jis_bytes bytes = {0};
-	jclass class = (*env)->FindClass(env, LOOP_CLASS); /* of a former attach */
+	char name[64];
+	jclass class;
 
+	snprintf(name, sizeof(name), "%s" LOOP_SUFFIX, probes);
+	class = (*env)->FindClass(env, name); /* of a former attach */
 	exception_clear(env);
 	if (class)
 		return class;
-	loop_write(&bytes);
+	loop_write(&bytes, name, probes);
 	if (!bytes.failed)
-		class = (*env)->DefineClass(env, LOOP_CLASS, NULL, (const jbyte *)bytes.data,
+		class = (*env)->DefineClass(env, name, NULL, (const jbyte *)bytes.data,
 					    (jsize)bytes.size);
 	jis_bytes_free(&bytes);
 	exception_clear(env);
@@ -375,9 +386,9 @@ static __u64 thread_ns(void)
  * CPU time of a pair that writes no record, but as much. The best of rounds, as the JVM compiles
  * the loop meanwhile, until some in turn were as good as it; bounded for where it does not.
  */
-static void pair_measure(JNIEnv *env)
+static void pair_measure(JNIEnv *env, const char *probes)
 {
-	jclass class = loop_class(env);
+	jclass class = loop_class(env, probes);
 	jmethodID pairs = class ? (*env)->GetStaticMethodID(env, class, "pairs", "(I)V") : NULL;
 	__u64 begin = thread_ns(), last = begin, now, best = UINT64_MAX;
 	int round, settled = 0;
@@ -403,12 +414,12 @@ static void pair_measure(JNIEnv *env)
 		(*env)->DeleteLocalRef(env, class);
 }
 
-/* Patched wrappers --------------------------------------------------------------------------- */
+/* The best that works ------------------------------------------------------------------------ */
 
 /* Called from Java code that is interpreted: does each reach the leaf, once, with its argument? */
-static int leaves_answer(JNIEnv *env)
+static int leaves_answer(JNIEnv *env, const char *probes)
 {
-	jclass class = (*env)->FindClass(env, "java/lang/JProbe$");
+	jclass class = (*env)->FindClass(env, probes);
 	__u64 leaves, all;
 	jmethodID id = NULL;
 	unsigned int i;
@@ -431,33 +442,69 @@ static int leaves_answer(JNIEnv *env)
 	return good;
 }
 
-/* Has the JVM's code for the natives jump to the leaves; taken back where they do not answer. */
-static void wrappers_try(JNIEnv *env)
+/* And from code that is compiled: each call? Measures them. */
+static int leaves_work(JNIEnv *env, const char *probes)
 {
-	__u64 leaves, all;
+	__u64 leaves = trial.leaves, all = trial.all;
+
+	if (!leaves_answer(env, probes))
+		return 0;
+	pair_measure(env, probes);
+	return trial.leaves - leaves == trial.all - all;
+}
+
+/* Has the JVM's code for the natives jump to the leaves; taken back where they do not answer. */
+static int patch_try(JNIEnv *env)
+{
 	int error;
 
-	way = way_by_flag;
 	if (agent.no_patch) {
 		wrappers_restore(); /* of a former recording */
-		return;
+		return 0;
 	}
 	error = wrappers_patch(env, wrappers, NR_WRAPPERS);
 	if (error) {
 		agent_debug("the code that calls natives is left as it is: %s", strerror(-error));
-		return;
+		return 0;
 	}
-	leaves = trial.leaves;
-	all = trial.all;
-	if (leaves_answer(env)) {
-		pair_measure(env);
-		if (trial.leaves - leaves == trial.all - all) {
-			way = JIS_METHOD_WAY_PATCH;
-			return;
-		}
-	}
+	if (leaves_work(env, PROBE_CLASS))
+		return 1;
 	wrappers_restore();
 	recorder_note("patched natives do not answer as they must: they are as before");
+	return 0;
+}
+
+static int link_try(JNIEnv *env)
+{
+	int error = agent.no_link ? -ECANCELED : linker_bind(env, wrappers, NR_WRAPPERS);
+
+	if (error) {
+		agent_debug("the JVM's linker calls no natives: %s", strerror(-error));
+		return 0;
+	}
+	if (leaves_work(env, LINKED_CLASS))
+		return 1;
+	recorder_note("linked natives do not answer as they must: they are not called");
+	return 0;
+}
+
+static void way_choose(JNIEnv *env)
+{
+	probe_class = PROBE_CLASS;
+	if (patch_try(env)) {
+		way = JIS_METHOD_WAY_PATCH;
+	} else if (link_try(env)) {
+		way = JIS_METHOD_WAY_LINK;
+		probe_class = LINKED_CLASS;
+	} else {
+		way = way_by_flag;
+		pair_measure(env, PROBE_CLASS);
+	}
+}
+
+const char *probes_class(void)
+{
+	return probe_class;
 }
 
 static int natives_are_bound(JNIEnv *env)
@@ -480,11 +527,8 @@ int probes_bind(JNIEnv *env)
 
 	trial_words(0);
 	bound = natives_are_bound(env);
-	if (bound) {
-		wrappers_try(env);
-		if (way != JIS_METHOD_WAY_PATCH)
-			pair_measure(env);
-	}
+	if (bound)
+		way_choose(env);
 	trial_end();
 	return bound ? 0 : -ENOENT;
 }

@@ -385,10 +385,9 @@ struct json_probes {
 static void json_probe(void *context, const struct probe_way *p)
 {
 	static const char *const names[] = {
-		[JIS_METHOD_WAY_JNI] = "jni",
-		[JIS_METHOD_WAY_BARRIER] = "barrier",
-		[JIS_METHOD_WAY_CRITICAL] = "critical",
-		[JIS_METHOD_WAY_PATCH] = "patch",
+		[JIS_METHOD_WAY_JNI] = "jni",		[JIS_METHOD_WAY_BARRIER] = "barrier",
+		[JIS_METHOD_WAY_CRITICAL] = "critical", [JIS_METHOD_WAY_PATCH] = "patch",
+		[JIS_METHOD_WAY_LINK] = "link",
 	};
 	const struct json_probes *to = context;
 	struct json_object *o;

@@ -10,6 +10,7 @@ const char *probe_way_text(uint32_t way)
 		[JIS_METHOD_WAY_BARRIER] = "JNI natives with UseSystemMemoryBarrier",
 		[JIS_METHOD_WAY_CRITICAL] = "critical natives",
 		[JIS_METHOD_WAY_PATCH] = "patched natives",
+		[JIS_METHOD_WAY_LINK] = "linked natives",
 	};
 
 	return way < sizeof(ways) / sizeof(ways[0]) && ways[way] ? ways[way] : "unknown means";

@@ -64,7 +64,8 @@ static const char help[] =
 	"      --methods-dry-run only tell which methods those are, with their reasons\n"
 	"      --no-jvm-flags    set no flag of JVMs to make that cheaper\n"
 	"      --no-patch        do not patch the code by which JVMs call natives\n"
-	"      --jni-probes      both: calls are recorded by what JNI has\n"
+	"      --no-link         do not have JVMs call them by their foreign linker\n"
+	"      --jni-probes      all three: calls are recorded by what JNI has\n"
 	"      --no-agent        kernel side only\n"
 	"      --no-rewrite      change no class of JVMs: JVMTI's own events only\n"
 	"      --no-vm-states    do not record the JVM's own states of its threads\n"
@@ -143,9 +144,13 @@ static int take_methods_option(struct record *r, int opt, const char *value)
 	case 'H':
 		r->no_jvm_flags = true;
 		r->options.no_patch |= opt == 'j';
+		r->options.no_link |= opt == 'j';
 		return 0;
 	case 'Q':
 		r->options.no_patch = 1;
+		return 0;
+	case 'x':
+		r->options.no_link = 1;
 		return 0;
 	case 'y':
 		r->options.methods_dry_run = 1;
@@ -278,9 +283,9 @@ static int conclude(struct record *r)
 	if (r->argument_strings && argument_strings_add(&r->methods, r->argument_strings))
 		return CLI_USAGE;
 	r->options.methods = r->methods;
-	snprintf(r->agent_options, sizeof(r->agent_options), "%s%s%s",
+	snprintf(r->agent_options, sizeof(r->agent_options), "%s%s%s%s",
 		 r->options.no_rewrite ? "norewrite," : "", r->no_jvm_flags ? "noflags," : "",
-		 r->options.no_patch ? "nopatch" : "");
+		 r->options.no_patch ? "nopatch," : "", r->options.no_link ? "nolink" : "");
 	r->options.agent_options = r->no_agent ? NULL : r->agent_options;
 	return targets_check(&r->targets, r->command.argv != NULL) ? CLI_USAGE : -1;
 }
@@ -313,6 +318,7 @@ int record_parse(struct record *r, int argc, char **argv)
 		{"jni-probes", no_argument, NULL, 'j'},
 		{"no-jvm-flags", no_argument, NULL, 'H'},
 		{"no-patch", no_argument, NULL, 'Q'},
+		{"no-link", no_argument, NULL, 'x'},
 		{"methods-budget", required_argument, NULL, 'g'},
 		{"no-agent", no_argument, NULL, 'N'},
 		{"no-rewrite", no_argument, NULL, 'W'},

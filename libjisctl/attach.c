@@ -89,10 +89,11 @@ static int job_load(struct job *j)
 			 strerror(-err));
 		return err;
 	}
-	snprintf(options, sizeof(options), "socket=%s,version=" JIS_VERSION "%s%s%s",
+	snprintf(options, sizeof(options), "socket=%s,version=" JIS_VERSION "%s%s%s%s",
 		 j->place.socket, j->flags & ATTACH_NO_REWRITE ? ",norewrite" : "",
 		 j->flags & ATTACH_NO_VM_STATES ? ",novmstates" : "",
-		 j->flags & ATTACH_NO_PATCH ? ",nopatch" : "");
+		 j->flags & ATTACH_NO_PATCH ? ",nopatch" : "",
+		 j->flags & ATTACH_NO_LINK ? ",nolink" : "");
 	return jvm_attach_load(&j->jvm, j->place.library, options, j->timeout_ms, j->why);
 }
 

@@ -26,6 +26,7 @@ struct attach_config {
 #define ATTACH_NO_REWRITE 0x1 /* with JVMTI's events only: no class is changed */
 #define ATTACH_NO_VM_STATES 0x2
 #define ATTACH_NO_PATCH 0x4
+#define ATTACH_NO_LINK 0x8
 
 /* Returns 0 or -errno. */
 int attach_open(const struct attach_config *config, struct attach **out);

@@ -64,6 +64,7 @@ struct jisctl_options {
 				    before the ones called most are switched off; 0: no limit */
 	int no_uprobes;		 /* set no probes in JVMs: safepoints are told by their logs */
 	int no_patch;		 /* attached agents do not patch the JVM's code for their natives */
+	int no_link;		 /* nor have its foreign linker call them */
 	/* What commands that join the session (jisctl_join()) are to give the agents of their JVMs
 	 * as options, up to 63 characters; NULL: they get no agent. */
 	const char *agent_options;

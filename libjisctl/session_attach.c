@@ -64,6 +64,8 @@ static int attach_begin(struct jisctl_session *s, pid_t pid, unsigned int flags)
 		flags |= ATTACH_NO_VM_STATES;
 	if (s->options.no_patch)
 		flags |= ATTACH_NO_PATCH;
+	if (s->options.no_link)
+		flags |= ATTACH_NO_LINK;
 	return attach_start(s->attach, pid, flags, ATTACH_TIMEOUT_MS);
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What recording a Java call costs, entry and exit, as a ratio to two clock reads and two stores, on each JDK that is
-# here, by the way the agent chooses, by that without patching, and by plain JNI; by JFR (25), by
+# here, by the way the agent chooses, by that without patching, without linking too, and by plain JNI; by JFR (25), by
 # JVMTI's events, and untraced. Each in LAUNCHES (5) JVMs, as no two lay out their code alike: the median, and the range.
 # Needs root. Usage: tests/bench/calls.sh BUILD [ROUNDS]
 set -euo pipefail
@@ -30,7 +30,7 @@ told() {
 		{ ratio[NR] = $1; $1 = ""; line[NR] = $0 }
 		END {
 			if (!NR) { print way ": no figure" >"/dev/stderr"; exit 1 }
-			printf "%-21s%s (%d JVMs: %s to %s)\n", way, line[int((NR + 1) / 2)], NR, ratio[1], ratio[NR]
+			printf "%-28s%s (%d JVMs: %s to %s)\n", way, line[int((NR + 1) / 2)], NR, ratio[1], ratio[NR]
 		}'
 }
 
@@ -43,8 +43,11 @@ recorded() { # OPTION...
 while read -r version java; do
 	bench=("$java" -Xbatch -cp "$BUILD/tests/classes")
 	run=(CallsBench "$BUILD/tests/libcalllimit.so" "$rounds")
-	for probes in "" --no-patch --jni-probes; do
-		told "$version" "${probes:-chosen}" recorded ${probes:+"$probes"}
+	ways=("" --no-patch --jni-probes)
+	[ "$version" = 17 ] || ways+=("--no-patch --no-link")
+	for probes in "${ways[@]}"; do
+		# shellcheck disable=SC2086 # several options, or none
+		told "$version" "${probes:-chosen}" recorded $probes
 		"$BUILD/jis" methods --list "$TESTDIR/t" | grep recorded
 	done
 	# What the JVM itself has: JFR's method tracing (25), without stacks, and JVMTI's events, in which it interprets all.

@@ -10,8 +10,8 @@
 need_root
 
 # The numbers of enum jis_method_way.
-jni=1 barrier=2 critical=3 patch=4
-[ "$(uname -m)" = x86_64 ] || patch=$jni
+jni=1 barrier=2 critical=3 patch=4 link=5
+[ "$(uname -m)" = x86_64 ] || patch=$jni link=$barrier
 
 run() { # NAME WAY OPTIONS ROUNDS KIND JAVA [OPTION]...
 	local name=$1 way=$2 options=$3 rounds=$4 kind=$5 threads=3 moves=
@@ -31,13 +31,17 @@ run() { # NAME WAY OPTIONS ROUNDS KIND JAVA [OPTION]...
 
 while read -r version java; do
 	flag=$barrier
-	[ "$version" != 17 ] || flag=$critical
+	linked=$link
+	[ "$version" != 17 ] || flag=$critical linked=$critical
 	c1=(-XX:TieredStopAtLevel=1 -XX:Tier3InvocationThreshold=50 -Xbatch)
 	run "jdk$version-interpreter" $flag "" 10 platform "$java" -Xint
 	run "jdk$version-interpreter-no-flag" $jni --no-jvm-flags 5 platform "$java" -Xint
-	run "jdk$version-c1" $flag --no-patch 40 platform "$java" "${c1[@]}"
+	run "jdk$version-c1" $flag "--no-patch --no-link" 40 platform "$java" "${c1[@]}"
+	run "jdk$version-c1-link" $linked --no-patch 10 platform "$java" "${c1[@]}"
 	run "jdk$version-c1-jni" $jni --jni-probes 10 platform "$java" "${c1[@]}"
 	run "jdk$version-c1-patch" $patch --no-jvm-flags 10 platform "$java" "${c1[@]}" -XX:+UseParallelGC
 	run "jdk$version-c2" $patch "" 40 platform "$java" -XX:-TieredCompilation -XX:CompileThreshold=100 -Xbatch
+	run "jdk$version-c2-link" $linked --no-patch 40 platform "$java" -XX:-TieredCompilation -XX:CompileThreshold=100 -Xbatch
+	[ "$version" = 17 ] || run "jdk$version-virtual-link" $linked --no-patch 8 virtual "$java" -Djdk.virtualThreadScheduler.parallelism=3
 	[ "$version" = 17 ] || run "jdk$version-virtual" $patch "" 8 virtual "$java" -Djdk.virtualThreadScheduler.parallelism=3
 done < <(JIS_TEST_JDKS=all jdks) # exact, whichever the JVM

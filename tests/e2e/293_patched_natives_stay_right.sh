@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The jump in the JVM's code for natives, when it matters: two recordings of a JVM that runs, one after the other, both
-# find it usable and are exact; and while another agent has java.lang.JProbe$ redefined again and again, which
-# makes the JVM give up the code that was patched, no call is missed, and the JVM lives. On each JDK that is here.
+# The jump in the JVM's code for natives, and calls of them by its foreign linker, when it matters: recordings of a JVM
+# that runs, one after the other, find each usable, as often as it is wanted, and are exact; and while another agent has
+# the class of the probes redefined again and again, which makes the JVM give up the code that was patched, or that calls,
+# no call is missed, and the JVM lives. On each JDK that is here.
 # Runs beside others.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_jdks.sh"
@@ -16,7 +17,7 @@ JDK=$(dirname "$(dirname "$(readlink -f "$REAL_JAVA")")")
 printf 'Premain-Class: ProbeRedefiner\nCan-Retransform-Classes: true\n' >manifest
 (cd classes && "$JDK/bin/jar" --create --file ../redefiner.jar --manifest ../manifest ./*.class)
 
-by_patch() { "$JIS" info "$1" | grep >/dev/null 'recorded by patched natives' || fail "$1: not by patched natives"; }
+by() { "$JIS" info "$2" | grep >/dev/null "recorded by $1 natives" || fail "$2: not by $1 natives"; }
 
 # ask N: has the program call each method N times.
 ask() {
@@ -27,16 +28,23 @@ ask() {
 	wait_for 100 answered
 }
 
-twice() { # JAVA
-	rm -rf in first second
+# What a way is had by.
+declare -A without=([patched]="" [linked]=--no-patch [JNI]=--jni-probes)
+
+again_and_again() { # JAVA WAY...
+	local java=$1 way number=0
+	shift
+	rm -rf in trace*
 	mkfifo in
 	: >out
-	"$1" -cp "$CLASSES" MethodsLive <in >out 2>err &
+	"$java" -cp "$CLASSES" MethodsLive <in >out 2>err &
 	program=$!
 	exec 8>in
 	wait_for 100 grep -q READY out
-	for trace in first second; do
-		"${RECORD[@]}" -o $trace -p $program --methods-budget 0 --methods 'MethodsLive$*' 2>rec.err &
+	for way in "$@"; do
+		trace=trace$((++number))
+		# shellcheck disable=SC2086 # an option, or none
+		"${RECORD[@]}" ${without[$way]} -o $trace -p $program --methods-budget 0 --methods 'MethodsLive$*' 2>rec.err &
 		recorder=$!
 		attached() { "$JIS" attach -q -o "$trace" "$program" 2>/dev/null; }
 		wait_for 100 attached
@@ -44,7 +52,7 @@ twice() { # JAVA
 		kill -INT $recorder
 		wait $recorder || { cat rec.err; fail "the recorder ended with $?"; }
 		ask 100
-		by_patch $trace
+		by $way $trace
 		calls=$("$JIS" dump $trace | grep -c 'method_enter { method = [0-9]* (MethodsLive$Whole.inner)')
 		[ "$calls" = 3000 ] || fail "$trace: $calls calls of 3000"
 	done
@@ -52,12 +60,13 @@ twice() { # JAVA
 	wait $program || { cat err; fail "the program ended with $?"; }
 }
 
-redefined() { # JAVA
+redefined() { # WAY CLASS JAVA
 	rm -rf trace
-	"${RECORD[@]}" -q --pool 16M --methods-budget 0 --methods 'Calls*,!Calls$Own,!CallsTold,CallsTold$Napper,!**.overflow' \
-		-o trace -- "$1" -javaagent:redefiner.jar -cp "$CLASSES" CallsTold 20 3 >out 2>err ||
+	# shellcheck disable=SC2086 # an option, or none
+	"${RECORD[@]}" -q --pool 16M ${without[$1]} --methods-budget 0 --methods 'Calls*,!Calls$Own,!CallsTold,CallsTold$Napper,!**.overflow' \
+		-o trace -- "$3" "-javaagent:redefiner.jar=$2" -cp "$CLASSES" CallsTold 20 3 >out 2>err ||
 		{ cat err; fail "exit status $?"; }
-	by_patch trace
+	by "$1" trace
 	"$JIS" dump trace >dump
 	python3 "$CHECKERS/methods.py" out dump || fail "calls are missed"
 	redefinitions=$(sed -n 's/^REDEFINED //p' out)
@@ -67,6 +76,9 @@ redefined() { # JAVA
 
 while read -r version java; do
 	echo "JDK $version"
-	twice "$java"
-	redefined "$java"
+	ways=(patched patched)
+	[ "$version" = 17 ] || ways=(patched linked linked JNI patched linked)
+	again_and_again "$java" "${ways[@]}"
+	redefined patched 'java.lang.JProbe$' "$java"
+	[ "$version" = 17 ] || redefined linked 'java.lang.invoke.JProbe$' "$java"
 done < <(jdks)

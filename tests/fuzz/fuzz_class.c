@@ -109,7 +109,7 @@ static unsigned int choose(void *context, const struct jis_method *m, struct jis
 		call_make(&calls[n++], JIS_AT_EXIT, "left",
 			  "(Ljava/lang/Object;Ljava/lang/Object;)V", JIS_ARG_RESULT, 1);
 	if (mask & 32)
-		n += methods_calls(&calls[n], 1000000, mask & 1);
+		n += methods_calls(&calls[n], PROBE_CLASS, 1000000, mask & 1);
 	return n;
 }
 

@@ -48,10 +48,10 @@ LEAF(2)
 LEAF(3)
 
 static const struct wrapper wrappers[NATIVES] = {
-	{"n0", leaf_0, (const void *)native, NULL},
-	{"n1", leaf_1, (const void *)native, NULL},
-	{"n2", leaf_2, (const void *)native, NULL},
-	{"n3", leaf_3, (const void *)native, NULL},
+	{"n0", leaf_0, NULL, (const void *)native, NULL},
+	{"n1", leaf_1, NULL, (const void *)native, NULL},
+	{"n2", leaf_2, NULL, (const void *)native, NULL},
+	{"n3", leaf_3, NULL, (const void *)native, NULL},
 };
 
 /* Of the agent and the JVM ----------------------------------------------------------------------

@@ -7,8 +7,8 @@ import java.security.ProtectionDomain;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * An agent that has java.lang.JProbe$ retransformed again and again while CallsTold runs: the JVM then gives up the code
- * it has made to call its natives. Says how often in the end: "REDEFINED N".
+ * An agent that has a class, its argument, retransformed again and again while CallsTold runs: the JVM then gives up the
+ * code it has made of it, and for it to call natives. Says how often in the end: "REDEFINED N".
  */
 public class ProbeRedefiner {
 	private static final CountDownLatch begun = new CountDownLatch(1);
@@ -22,14 +22,14 @@ public class ProbeRedefiner {
 				if ("CallsTold".equals(name)) {
 					begun.countDown(); // the JVM is up, and so is JIS
 				}
-				return "java/lang/JProbe$".equals(name) ? bytes.clone() : null;
+				return args.replace('.', '/').equals(name) ? bytes.clone() : null;
 			}
 		}, true);
 		Thread thread = new Thread(() -> {
 			while (true) {
 				try {
 					begun.await();
-					instrumentation.retransformClasses(Class.forName("java.lang.JProbe$"));
+					instrumentation.retransformClasses(Class.forName(args));
 					rounds++;
 					System.gc();
 					Thread.sleep(20);

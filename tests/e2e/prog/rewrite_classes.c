@@ -114,7 +114,7 @@ static unsigned int choose(void *context, const struct jis_method *m, struct jis
 	for (i = 0; i < n; i++)
 		arg_add(&calls[i], JIS_ARG_NUMBER);
 	if (mode & MODE_PRODUCT)
-		n += methods_calls(&calls[n], (uint32_t)next_number, 0);
+		n += methods_calls(&calls[n], PROBE_CLASS, (uint32_t)next_number, 0);
 	snprintf(number, sizeof(number), "%d", next_number++);
 	if (n)
 		say(number, m, NULL);
