@@ -125,11 +125,9 @@ struct agent_thread {
 	/* How often it is inside, and whether within a record of a probe: the thread writes, who
 	 * ends a recording reads. */
 	__u32 inside, writing;
-	/* Where probes write while agent.writer is on: @slot if it is of the recording under way
-	 * and that is by the processor's counter, else agent_no_words. */
-	struct jis_slot *words;
-	int on_trial;	   /* @words is probes.c's own */
-	struct peer *peer; /* of recording @peer_generation, see waits.h */
+	struct jis_slot **words; /* its agent_words */
+	int on_trial;		 /* agent_words is probes.c's own */
+	struct peer *peer;	 /* of recording @peer_generation, see waits.h */
 	__u32 peer_generation;
 	/* probes.c: calls of library methods under way, in recording @library_generation, and those
 	 * of the carrier itself while it has a virtual thread on it */
@@ -139,6 +137,13 @@ struct agent_thread {
 
 /* Always full. */
 extern struct jis_slot agent_no_words;
+/*
+ * Where the thread's probes write while agent.writer is on: its slot if that is of the recording
+ * under way, by the processor's counter, else agent_no_words, as of a thread that is not known. A
+ * thread that a probe is in may be told by "inside" or "writing", or by being in Java: then
+ * probes_quiet() sees to it that it is in none.
+ */
+extern __thread struct jis_slot *agent_words __attribute__((tls_model("initial-exec")));
 extern __thread struct agent_thread *agent_self __attribute__((tls_model("initial-exec")));
 int slots_init(void);
 /* Makes agent_self; NULL: no memory. */

@@ -39,6 +39,7 @@ static pthread_mutex_t jvm_lock = PTHREAD_MUTEX_INITIALIZER;
 static int vm_live, vm_dead;
 static int in_jvm;	/* under jvm_lock: there is something to undo */
 static int pool_left;	/* the pool's place cannot be used again: somebody was still inside */
+static int in_probes;	/* threads may be in probes, told by no mark: see probes_quiet() */
 static int tables_left; /* the families know what is of the last recording */
 
 static void state_set(int state)
@@ -100,7 +101,7 @@ static void pool_populate(void)
  */
 static void pool_release(void)
 {
-	if (slots_quiet(pool_left ? 0 : QUIET_MS)) {
+	if (slots_quiet(pool_left ? 0 : QUIET_MS) && !in_probes) {
 		munmap(agent.pool, agent.pool_size);
 		pool_left = 0;
 		names_reset();
@@ -271,6 +272,7 @@ static void jvm_leave_alone(void)
 	if (env) {
 		pthread_mutex_lock(&jvm_lock);
 		jvm_undo(env);
+		in_probes = !probes_quiet(env);
 		tables_forget(env);
 		pthread_mutex_unlock(&jvm_lock);
 		vm_leave(env);
@@ -292,6 +294,7 @@ static void recording_end(int asked)
 {
 	state_set(ENDING);
 	writing_end();
+	in_probes = !probes_quiet(NULL);
 	if (!slots_quiet(QUIET_MS))
 		agent_debug("a thread is still inside of the agent");
 	jvm_leave_alone();
@@ -369,6 +372,7 @@ static int begin(const char *path, JNIEnv *live, char *why, size_t n)
 {
 	int error;
 
+	in_probes = in_probes && !probes_quiet(live);
 	if (pool_left)
 		pool_release();
 	if (live)

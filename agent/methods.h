@@ -171,6 +171,13 @@ int probes_bind(JNIEnv *env);
 int library_inside(void);
 /* A virtual thread is on this kernel thread from now on, or leaves it: its calls go with it. */
 void library_switch(__u64 java_tid, int mounted);
+/**
+ * probes_quiet - whether no thread is in a probe that it was in before. Compiled Java calls most of
+ * them as its own, without a mark of the thread's that somebody else could see (as of
+ * agent_enter()): so the JVM has all threads stop once, which none does there. @env: of the live
+ * JVM, or NULL: it cannot be asked.
+ */
+int probes_quiet(JNIEnv *env);
 /* Writes method_probe. */
 void probes_tell(void);
 /* The class whose static methods methods are to call at entry and exit; from probes_bind() on. */

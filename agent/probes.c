@@ -49,6 +49,7 @@ static unsigned int way = JIS_METHOD_WAY_JNI;
 static unsigned int way_by_flag = JIS_METHOD_WAY_JNI;
 static __u64 pair_picoseconds;
 static const char *probe_class = PROBE_CLASS;
+static int used; /* threads may call them: also those of a recording that is over */
 
 /* Where a trial writes, as into a packet; of the thread that binds the natives. */
 static struct {
@@ -62,18 +63,24 @@ static struct {
 
 /* Natives ------------------------------------------------------------------------------------ */
 
+enum caller {
+	BY_JNI,
+	BY_CRITICAL, /* the thread is in Java */
+	BY_JAVA,     /* so, too: a patched wrapper or the JVM's linker */
+};
+
 /*
  * A call on trial that is not written as a recording's are: it is counted and written all the same,
  * into trial.records, which nobody reads. Places in them are told from the pool's start, as those
  * of a packet are, so that probes can be given trial.slot for theirs (trial_words()).
  */
-static __attribute__((noinline)) void trial_write(jint number, int leaf)
+static __attribute__((noinline)) void trial_write(jint number, enum caller by)
 {
 	__u64 now;
 
 	if (!agent_enter())
 		return;
-	trial.leaves += (__u64)leaf;
+	trial.leaves += by == BY_JAVA;
 	trial.number = (__u32)number;
 	trial.all++;
 	if (JIS_WRITER_UNLIKELY(agent.writer.clock != JIS_CLOCK_TSC)) {
@@ -97,8 +104,7 @@ static void trial_words(int words)
 	if (!agent_enter())
 		return;
 	agent_self->on_trial = 1;
-	agent_self->words =
-		words && agent.writer.clock == JIS_CLOCK_TSC ? &trial.slot : &agent_no_words;
+	agent_words = words && agent.writer.clock == JIS_CLOCK_TSC ? &trial.slot : &agent_no_words;
 	agent_leave();
 }
 
@@ -107,7 +113,7 @@ static void trial_end(void)
 	if (!agent_self)
 		return;
 	agent_self->on_trial = 0;
-	agent_self->words = &agent_no_words;
+	agent_words = &agent_no_words;
 	if (!agent_enter())
 		return;
 	slot_words(agent_self);
@@ -116,21 +122,21 @@ static void trial_end(void)
 
 /* What is no plain record into a packet that is open: the first of a thread, a trial, a full
  * packet. */
-static __attribute__((noinline)) void probe_write_slow(unsigned int id, jint number, int leaf)
+static __attribute__((noinline)) void probe_write_slow(unsigned int id, jint number, enum caller by)
 {
 	struct jis_ev_method_enter record = {(__u32)number};
 
 	if (number & 0x7fffffff)
 		agent_write(id, &record, sizeof(record));
 	else
-		trial_write(number, leaf);
+		trial_write(number, by);
 }
 
 /*
  * agent_write() of what a thread writes nearly always, inside or not. As agent_enter() does it, and
  * keeps others off the slot meanwhile: those that signal handlers write.
  */
-JIS_WRITER_FAST int probe_write_fast(unsigned int id, jint number)
+JIS_WRITER_FAST int write_marked(unsigned int id, jint number)
 {
 	struct agent_thread *self = agent_self;
 	int done = 0;
@@ -141,25 +147,39 @@ JIS_WRITER_FAST int probe_write_fast(unsigned int id, jint number)
 	__atomic_store_n(&self->writing, 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (JIS_WRITER_LIKELY(jis_writer_on_fast(&agent.writer, id)))
-		done = jis_write_word(&agent.writer, self->words, id, (__u32)number);
+		done = jis_write_word(&agent.writer, agent_words, id, (__u32)number);
 	__atomic_store_n(&self->writing, 0, __ATOMIC_RELEASE);
 	return done;
 }
 
-JIS_WRITER_FAST void probe_write(unsigned int id, jint number, int leaf)
+/*
+ * The same of a thread that is in Java: as long as it is, no recording ends (probes_quiet()), so
+ * that the slot stays what it was when the writer was seen on. And no signal handler that
+ * interrupts compiled Java calls the agent.
+ */
+JIS_WRITER_FAST int write_in_java(unsigned int id, jint number)
 {
-	if (JIS_WRITER_UNLIKELY(!probe_write_fast(id, number)))
-		probe_write_slow(id, number, leaf);
+	struct jis_slot *words = agent_words;
+
+	return JIS_WRITER_LIKELY(jis_writer_on_fast(&agent.writer, id)) &&
+	       JIS_WRITER_LIKELY(jis_write_word(&agent.writer, words, id, (__u32)number));
 }
 
-JIS_WRITER_FAST void enter(jint number, int leaf)
+JIS_WRITER_FAST void probe_write(unsigned int id, jint number, enum caller by)
 {
-	probe_write(JIS_EV_method_enter, number, leaf);
+	if (JIS_WRITER_UNLIKELY(by == BY_JNI ? !write_marked(id, number)
+					     : !write_in_java(id, number)))
+		probe_write_slow(id, number, by);
 }
 
-JIS_WRITER_FAST void leave(jint number, int leaf)
+JIS_WRITER_FAST void enter(jint number, enum caller by)
 {
-	probe_write(JIS_EV_method_exit, number, leaf);
+	probe_write(JIS_EV_method_enter, number, by);
+}
+
+JIS_WRITER_FAST void leave(jint number, enum caller by)
+{
+	probe_write(JIS_EV_method_exit, number, by);
 }
 
 /* What virtual threads that are on no carrier have under way: recording and depth. */
@@ -201,25 +221,25 @@ void library_switch(__u64 java_tid, int mounted)
 }
 
 /* Calls of the library inside of such a call are not told. */
-JIS_WRITER_FAST void enter_library(jint number, int leaf)
+JIS_WRITER_FAST void enter_library(jint number, enum caller by)
 {
 	if (!(number & 0x7fffffff)) {
-		trial_write(number, leaf);
+		trial_write(number, by);
 		return;
 	}
 	if (!agent_enter())
 		return;
 	if ((*library_depth())++ == 0)
-		probe_write(JIS_EV_method_enter, number, leaf);
+		probe_write(JIS_EV_method_enter, number, by);
 	agent_leave();
 }
 
-JIS_WRITER_FAST void leave_library(jint number, int leaf)
+JIS_WRITER_FAST void leave_library(jint number, enum caller by)
 {
 	__u32 *depth;
 
 	if (!(number & 0x7fffffff)) {
-		trial_write(number, leaf);
+		trial_write(number, by);
 		return;
 	}
 	if (!agent_enter())
@@ -227,11 +247,19 @@ JIS_WRITER_FAST void leave_library(jint number, int leaf)
 	depth = library_depth();
 	/* 0: the call began before the recording did. */
 	if (*depth && --*depth == 0)
-		probe_write(JIS_EV_method_exit, number, leaf);
+		probe_write(JIS_EV_method_exit, number, by);
 	agent_leave();
 }
 
-/* By JNI, as a critical native, and as compiled Java calls: its first argument is C's second. */
+/*
+ * In the second half of a cache line, so that the clock is read in its last bytes, and what follows
+ * begins with the next: a call takes 0.01 to 0.02 of the limit less (docs/benchmarks.md). GCC
+ * aligns what it puts before the function.
+ */
+#define PROBE_PLACE __attribute__((aligned(64), patchable_function_entry(32, 32)))
+
+/* By JNI, as a critical native, as compiled Java calls, whose first argument is C's second, and as
+ * the JVM's linker does. */
 #define PROBE(name, body)                                                                          \
 	JNIEXPORT void JNICALL Java_java_lang_JProbe_00024_##name(JNIEnv *env, jclass class,       \
 								  jint number);                    \
@@ -239,19 +267,19 @@ JIS_WRITER_FAST void leave_library(jint number, int leaf)
 	JNIEXPORT void JNICALL Java_java_lang_JProbe_00024_##name(JNIEnv *env, jclass class,       \
 								  jint number)                     \
 	{                                                                                          \
-		body(number, 0);                                                                   \
+		body(number, BY_JNI);                                                              \
 	}                                                                                          \
-	JNIEXPORT void JNICALL JavaCritical_java_lang_JProbe_00024_##name(jint number)             \
+	JNIEXPORT PROBE_PLACE void JNICALL JavaCritical_java_lang_JProbe_00024_##name(jint number) \
 	{                                                                                          \
-		body(number, 0);                                                                   \
+		body(number, BY_CRITICAL);                                                         \
 	}                                                                                          \
-	static void leaf_##name(long unused, jint number)                                          \
+	static PROBE_PLACE void leaf_##name(long unused, jint number)                              \
 	{                                                                                          \
-		body(number, 1);                                                                   \
+		body(number, BY_JAVA);                                                             \
 	}                                                                                          \
-	static void linked_##name(jint number)                                                     \
+	static PROBE_PLACE void linked_##name(jint number)                                         \
 	{                                                                                          \
-		body(number, 1);                                                                   \
+		body(number, BY_JAVA);                                                             \
 	}
 
 PROBE(enter, enter)
@@ -525,12 +553,26 @@ int probes_bind(JNIEnv *env)
 {
 	int bound;
 
+	used = 1;
 	trial_words(0);
 	bound = natives_are_bound(env);
 	if (bound)
 		way_choose(env);
 	trial_end();
 	return bound ? 0 : -ENOENT;
+}
+
+int probes_quiet(JNIEnv *env)
+{
+	jvmtiStackInfo *stacks = NULL;
+	jint n;
+
+	if (!used)
+		return 1;
+	if (!env || (*agent.jvmti)->GetAllStackTraces(agent.jvmti, 1, &stacks, &n))
+		return 0;
+	(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)stacks);
+	return 1;
 }
 
 void probes_tell(void)

@@ -18,6 +18,7 @@
 #include "agent.h"
 
 struct jis_slot agent_no_words;
+__thread struct jis_slot *agent_words = &agent_no_words;
 __thread struct agent_thread *agent_self;
 static pthread_key_t self_key;
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -36,6 +37,7 @@ static void self_destructor(void *value)
 	if (agent_self != self)
 		return;
 	slot_give_back();
+	agent_words = &agent_no_words;
 	agent_self = NULL;
 	pthread_mutex_lock(&threads_lock);
 	*self->link = self->next;
@@ -88,7 +90,7 @@ struct agent_thread *slot_thread(void)
 
 	if (!self)
 		return NULL;
-	self->words = &agent_no_words;
+	self->words = &agent_words;
 	if (pthread_setspecific(self_key, self)) {
 		free(self);
 		return NULL;
@@ -108,10 +110,10 @@ void slot_words(struct agent_thread *self)
 {
 	if (self->on_trial)
 		return;
-	self->words = self->slot && self->generation == agent.generation &&
-				      agent.writer.clock == JIS_CLOCK_TSC
-			      ? self->slot
-			      : &agent_no_words;
+	*self->words = self->slot && self->generation == agent.generation &&
+				       agent.writer.clock == JIS_CLOCK_TSC
+			       ? self->slot
+			       : &agent_no_words;
 }
 
 void slots_forget_words(void)
@@ -120,7 +122,7 @@ void slots_forget_words(void)
 
 	pthread_mutex_lock(&threads_lock);
 	for (t = threads; t; t = t->next)
-		t->words = &agent_no_words;
+		__atomic_store_n(t->words, &agent_no_words, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&threads_lock);
 }
 

@@ -489,10 +489,10 @@ JIS_WRITER_FAST void jis_write(struct jis_writer *w, struct jis_slot *s, unsigne
  * into the packet the slot has open; calls nothing, so that who has little else to do needs no
  * stack frame. Only for a writer whose clock is JIS_CLOCK_TSC, and @id up to JIS_COMPACT_ID_MAX,
  * one that is wanted: the caller has asked. The caller sees to it that no other writer of @s, a
- * signal handler, comes in between: @s->busy is neither read nor set. Nearly all of it hides behind
- * the clock's latency, but on a core that has less to give than usual each instruction shows
- * (docs/benchmarks.md, "A traced Java call"). Returns 1, or 0: nothing is written nor counted;
- * jis_write() does it.
+ * signal handler, comes in between, and @w stays: @s->busy is neither read nor set. Nearly all of
+ * it hides behind the clock's latency, but on a core that has less to give than usual each
+ * instruction shows (docs/benchmarks.md, "A traced Java call"). Returns 1, or 0: nothing is written
+ * nor counted; jis_write() does it.
  */
 JIS_WRITER_FAST int jis_write_word(struct jis_writer *w, struct jis_slot *s, unsigned int id,
 				   __u32 word)

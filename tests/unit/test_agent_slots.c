@@ -35,22 +35,22 @@ START_TEST(probes_write_into_the_slot_of_the_recording_only)
 	ck_assert_int_eq(slots_init(), 0);
 	self = slot_thread();
 	ck_assert_ptr_eq(self, agent_self);
-	ck_assert_ptr_eq(self->words, &agent_no_words);
+	ck_assert_ptr_eq(agent_words, &agent_no_words);
 	write_one();
 	ck_assert_ptr_nonnull(self->slot);
-	ck_assert_ptr_eq(self->words, self->slot);
+	ck_assert_ptr_eq(agent_words, self->slot);
 	ck_assert_int_eq(jis_writer_on_fast(&agent.writer, JIS_EV_method_enter), 1);
 	recording_end();
 	ck_assert_int_eq(jis_writer_on_fast(&agent.writer, JIS_EV_method_enter), 0);
 
 	recording_begin(2);
-	ck_assert_ptr_eq(self->words, &agent_no_words);
+	ck_assert_ptr_eq(agent_words, &agent_no_words);
 	slot_words(self); /* its slot is that of the first one still */
-	ck_assert_ptr_eq(self->words, &agent_no_words);
+	ck_assert_ptr_eq(agent_words, &agent_no_words);
 	write_one();
-	ck_assert_ptr_eq(self->words, self->slot);
+	ck_assert_ptr_eq(agent_words, self->slot);
 	slot_give_back();
-	ck_assert_ptr_eq(self->words, &agent_no_words);
+	ck_assert_ptr_eq(agent_words, &agent_no_words);
 	recording_end();
 }
 END_TEST
@@ -62,7 +62,7 @@ START_TEST(probes_write_no_words_by_another_clock)
 	ck_assert_int_eq(slots_init(), 0);
 	write_one();
 	ck_assert_ptr_nonnull(agent_self->slot);
-	ck_assert_ptr_eq(agent_self->words, &agent_no_words);
+	ck_assert_ptr_eq(agent_words, &agent_no_words);
 	recording_end();
 }
 END_TEST
@@ -84,13 +84,13 @@ START_TEST(a_slot_that_comes_up_in_a_trial_waits_for_its_end)
 	ck_assert_int_eq(slots_init(), 0);
 	self = slot_thread();
 	self->on_trial = 1;
-	self->words = &trial;
+	agent_words = &trial;
 	write_one();
 	ck_assert_ptr_nonnull(self->slot);
-	ck_assert_ptr_eq(self->words, &trial);
+	ck_assert_ptr_eq(agent_words, &trial);
 	self->on_trial = 0;
 	slot_words(self);
-	ck_assert_ptr_eq(self->words, self->slot);
+	ck_assert_ptr_eq(agent_words, self->slot);
 	recording_end();
 }
 END_TEST
