@@ -74,11 +74,38 @@ redefined() { # WAY CLASS JAVA
 	[ "$redefinitions" -gt 3 ] || fail "hardly redefined"
 }
 
+# Recordings that begin and end while threads are in the midst of calls: none is in the pool when it goes, and what they
+# have is whole.
+in_midst() { # WAY JAVA
+	"$2" -cp "$CLASSES" CallsTold 10000000 6 >out 2>err &
+	program=$!
+	wait_for 100 grep -q READY out
+	for ((i = 0; i < 8; i++)); do
+		# shellcheck disable=SC2086 # an option, or none
+		"${RECORD[@]}" -q ${without[$1]} -o midst$i -p $program --pool 32M --methods-budget 0 --duration 500ms \
+			--methods 'Calls*,!Calls$Own,!CallsTold,CallsTold$Napper,!**.overflow' 2>rec.err ||
+			{ cat rec.err; fail "the recorder ended with $?"; }
+		! grep -q jis-pool /proc/$program/maps || fail "the pool is still mapped"
+		by "$1" midst$i
+		"$JIS" info midst$i >info
+		grep -q '^no damaged interval' info || { cat info; fail "something is damaged"; }
+		# Produced, stored and lost, of all streams.
+		read -r _ produced stored lost < <(grep '^all ' info)
+		[ "$produced" = "$stored" ] && [ "$lost" = 0 ] && [ "$stored" -gt 20000 ] || { cat info; fail "not whole"; }
+		rm -r midst$i
+	done
+	kill -0 $program || { cat err; fail "the program has ended"; }
+	kill $program
+	wait $program || :
+}
+
 while read -r version java; do
 	echo "JDK $version"
 	ways=(patched patched)
 	[ "$version" = 17 ] || ways=(patched linked linked JNI patched linked)
 	again_and_again "$java" "${ways[@]}"
+	in_midst patched "$java"
+	[ "$version" = 17 ] || in_midst linked "$java"
 	redefined patched 'java.lang.JProbe$' "$java"
 	[ "$version" = 17 ] || redefined linked 'java.lang.invoke.JProbe$' "$java"
 done < <(jdks)
