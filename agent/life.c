@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A recording's life in the JVM, from the recorder's welcome to the moment when nothing of it is
- * left but java.lang.JProbe$ and the library: there may be any number of them, one after the other.
+ * left but the probes' classes and the library: there may be any number of them, one after the
+ * other.
  *
  *   IDLE --life_begin()--> BEGUN --life_live()--> BEGUN --the control thread--> ENDING --> IDLE
  *
@@ -360,9 +361,10 @@ static void vm_info_write(void)
 }
 
 /* What was begun and cannot be: nothing has been asked of the JVM yet. */
-static void begin_undo(void)
+static void begin_undo(JNIEnv *live)
 {
 	writing_end();
+	in_probes = !probes_quiet(live);
 	pool_release();
 	recorder_close();
 }
@@ -404,7 +406,7 @@ static int begin(const char *path, JNIEnv *live, char *why, size_t n)
 	error = control_start(live != NULL);
 	if (error) {
 		snprintf(why, n, "cannot start a thread: %s", strerror(-error));
-		begin_undo();
+		begin_undo(live);
 	}
 	return error;
 }

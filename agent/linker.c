@@ -22,7 +22,7 @@
 
 #ifdef __x86_64__
 
-/* Whose stubs are made so, and were tried. */
+/* Whose stubs are made so; 21 and 25 are tested. */
 #define VERSION_MIN 21
 #define VERSION_MAX 25
 
@@ -149,6 +149,27 @@ static void class_write(struct jis_bytes *b, const struct wrapper *wrappers, uns
 	jis_bytes_u2(b, 0);
 }
 
+/*
+ * Can a thread have to interpret all it runs, as an event of JVMTI asks it to? Then HotSpot goes
+ * past compiled code, and linkToNative has no other: it would throw. None of these can be had in a
+ * live JVM that no agent has taken when the JVM began.
+ */
+static int may_interpret_only(void)
+{
+	jvmtiCapabilities can = {0};
+
+	return (*agent.jvmti)->GetPotentialCapabilities(agent.jvmti, &can) ||
+	       can.can_generate_single_step_events || can.can_generate_frame_pop_events ||
+	       can.can_generate_method_entry_events || can.can_generate_method_exit_events ||
+	       can.can_generate_field_access_events || can.can_generate_field_modification_events;
+}
+
+/* Is one pending? Asked for after each call that may throw, as JNI wants it. */
+static int thrown(JNIEnv *env)
+{
+	return (*env)->ExceptionCheck(env);
+}
+
 static jobject static_object(JNIEnv *env, jclass class, const char *name, const char *type)
 {
 	jfieldID id = class ? (*env)->GetStaticFieldID(env, class, name, type) : NULL;
@@ -168,20 +189,25 @@ static jobject object_of(JNIEnv *env, jobject object, const char *name, const ch
 static jobjectArray arguments_find(JNIEnv *env, jobject abi)
 {
 	jobject address = object_of(env, abi, "targetAddrStorage", STORAGE), first = NULL;
-	jobjectArray kinds, ints;
-	jclass class;
+	jobjectArray kinds, ints = NULL;
 
 	kinds = address ? object_of(env, abi, "inputStorage", "[[" STORAGE) : NULL;
 	if (kinds && (*env)->GetArrayLength(env, kinds) > 0) {
 		ints = (*env)->GetObjectArrayElement(env, kinds, 0);
-		if (ints && (*env)->GetArrayLength(env, ints) > 0)
-			first = (*env)->GetObjectArrayElement(env, ints, 0);
+		if (thrown(env))
+			return NULL;
 	}
-	class = first ? (*env)->GetObjectClass(env, first) : NULL;
-	ints = class ? (*env)->NewObjectArray(env, 2, class, first) : NULL;
+	if (ints && (*env)->GetArrayLength(env, ints) > 0) {
+		first = (*env)->GetObjectArrayElement(env, ints, 0);
+		if (thrown(env))
+			return NULL;
+	}
+	if (!first)
+		return NULL;
+	ints = (*env)->NewObjectArray(env, 2, (*env)->GetObjectClass(env, first), first);
 	if (ints)
 		(*env)->SetObjectArrayElement(env, ints, 0, address);
-	return ints;
+	return thrown(env) ? NULL : ints;
 }
 
 static jobject stub_type(JNIEnv *env)
@@ -189,6 +215,7 @@ static jobject stub_type(JNIEnv *env)
 	jclass class = (*env)->FindClass(env, "java/lang/invoke/MethodType");
 	jmethodID make = NULL;
 	jstring text = NULL;
+	jobject type = NULL;
 
 	if (class)
 		make = (*env)->GetStaticMethodID(
@@ -196,7 +223,9 @@ static jobject stub_type(JNIEnv *env)
 			"(Ljava/lang/String;Ljava/lang/ClassLoader;)Ljava/lang/invoke/MethodType;");
 	if (make)
 		text = (*env)->NewStringUTF(env, STUB_TYPE);
-	return text ? (*env)->CallStaticObjectMethod(env, class, make, text, NULL) : NULL;
+	if (text)
+		type = (*env)->CallStaticObjectMethod(env, class, make, text, NULL);
+	return thrown(env) ? NULL : type;
 }
 
 /* Has the JVM make the stub. An exception may be pending then. */
@@ -209,15 +238,15 @@ static jobject entry_make(JNIEnv *env)
 	jlong stub = 0;
 
 	if (type)
-		abi = static_object(env, (*env)->FindClass(env, ABI_CLASS), ABI_FIELD,
-				    "L" ABI "ABIDescriptor;");
+		class = (*env)->FindClass(env, ABI_CLASS);
+	if (class)
+		abi = static_object(env, class, ABI_FIELD, "L" ABI "ABIDescriptor;");
 	if (abi)
 		arguments = arguments_find(env, abi);
 	storage = arguments ? (*env)->FindClass(env, ABI "VMStorage") : NULL;
 	if (storage)
 		none = (*env)->NewObjectArray(env, 0, storage, NULL);
-	if (none)
-		class = (*env)->FindClass(env, ENTRY_CLASS);
+	class = none ? (*env)->FindClass(env, ENTRY_CLASS) : NULL;
 	if (class)
 		construct = (*env)->GetMethodID(env, class, "<init>",
 						"(Ljava/lang/invoke/MethodType;J)V");
@@ -228,7 +257,7 @@ static jobject entry_make(JNIEnv *env)
 	if (make) /* no buffer for what it returns, no errno, no change of the thread's state */
 		stub = (*env)->CallStaticLongMethod(env, class, make, type, abi, arguments, none,
 						    JNI_FALSE, (jint)0, JNI_FALSE);
-	if (!stub || (*env)->ExceptionCheck(env))
+	if (thrown(env) || !stub)
 		return NULL;
 	return (*env)->NewObject(env, class, construct, type, stub);
 }
@@ -240,7 +269,7 @@ static jclass class_define(JNIEnv *env, const struct wrapper *wrappers, unsigned
 	jclass class = NULL;
 	jfieldID id = NULL;
 
-	if (!entry || (*env)->ExceptionCheck(env))
+	if (thrown(env) || !entry)
 		return NULL;
 	class_write(&bytes, wrappers, n);
 	if (!bytes.failed)
@@ -260,7 +289,7 @@ int linker_bind(JNIEnv *env, const struct wrapper *wrappers, unsigned int n)
 	int error;
 
 	if (!agent.hotspot || agent.vm_version < VERSION_MIN || agent.vm_version > VERSION_MAX ||
-	    vm_flag("UseCompiler") != 1)
+	    vm_flag("UseCompiler") != 1 || may_interpret_only())
 		return -ENOTSUP;
 	if ((*env)->PushLocalFrame(env, 32) != JNI_OK) {
 		exception_clear(env);

@@ -154,15 +154,13 @@ JIS_WRITER_FAST int write_marked(unsigned int id, jint number)
 
 /*
  * The same of a thread that is in Java: as long as it is, no recording ends (probes_quiet()), so
- * that the slot stays what it was when the writer was seen on. And no signal handler that
- * interrupts compiled Java calls the agent.
+ * that the slot stays what it was when the writer was seen on. Not looked up before that: it may be
+ * a former recording's then. And no signal handler that interrupts compiled Java calls the agent.
  */
 JIS_WRITER_FAST int write_in_java(unsigned int id, jint number)
 {
-	struct jis_slot *words = agent_words;
-
 	return JIS_WRITER_LIKELY(jis_writer_on_fast(&agent.writer, id)) &&
-	       JIS_WRITER_LIKELY(jis_write_word(&agent.writer, words, id, (__u32)number));
+	       JIS_WRITER_LIKELY(jis_write_word(&agent.writer, agent_words, id, (__u32)number));
 }
 
 JIS_WRITER_FAST void probe_write(unsigned int id, jint number, enum caller by)
@@ -553,7 +551,7 @@ int probes_bind(JNIEnv *env)
 {
 	int bound;
 
-	used = 1;
+	__atomic_store_n(&used, 1, __ATOMIC_RELEASE);
 	trial_words(0);
 	bound = natives_are_bound(env);
 	if (bound)
@@ -565,14 +563,22 @@ int probes_bind(JNIEnv *env)
 int probes_quiet(JNIEnv *env)
 {
 	jvmtiStackInfo *stacks = NULL;
+	int quiet;
 	jint n;
 
-	if (!used)
+	if (!__atomic_load_n(&used, __ATOMIC_ACQUIRE))
 		return 1;
-	if (!env || (*agent.jvmti)->GetAllStackTraces(agent.jvmti, 1, &stacks, &n))
+	/* The stacks come with a reference to each thread. */
+	if (!env || (*env)->PushLocalFrame(env, 16) != JNI_OK) {
+		if (env)
+			exception_clear(env);
 		return 0;
-	(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)stacks);
-	return 1;
+	}
+	quiet = (*agent.jvmti)->GetAllStackTraces(agent.jvmti, 1, &stacks, &n) == JVMTI_ERROR_NONE;
+	if (quiet)
+		(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)stacks);
+	(*env)->PopLocalFrame(env, NULL);
+	return quiet;
 }
 
 void probes_tell(void)

@@ -17,9 +17,12 @@
 
 #include "agent.h"
 
+#define ENDS_MAX 3 /* PTHREAD_DESTRUCTOR_ITERATIONS: 4 */
+
 struct jis_slot agent_no_words;
 __thread struct jis_slot *agent_words = &agent_no_words;
 __thread struct agent_thread *agent_self;
+static __thread unsigned int ends; /* destructions of this thread's agent_self */
 static pthread_key_t self_key;
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct agent_thread *threads; /* under the lock */
@@ -36,6 +39,7 @@ static void self_destructor(void *value)
 
 	if (agent_self != self)
 		return;
+	ends++;
 	slot_give_back();
 	agent_words = &agent_no_words;
 	agent_self = NULL;
@@ -86,8 +90,13 @@ int slots_init(void)
 
 struct agent_thread *slot_thread(void)
 {
-	struct agent_thread *self = calloc(1, sizeof(*self));
+	struct agent_thread *self;
 
+	/* Other destructors may call the agent after its own, but not so late that it runs no more:
+	 * who is listed has an agent_words. */
+	if (ends >= ENDS_MAX)
+		return NULL;
+	self = calloc(1, sizeof(*self));
 	if (!self)
 		return NULL;
 	self->words = &agent_words;

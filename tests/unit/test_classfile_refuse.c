@@ -268,6 +268,7 @@ START_TEST(some_are_never_rewritten)
 {
 	static const char *const classes[] = {"java/lang/Object",
 					      "java/lang/JProbe$",
+					      "java/lang/invoke/JProbe$",
 					      "java/lang/VirtualThread",
 					      "java/lang/VirtualThread$VThreadContinuation",
 					      "jdk/internal/vm/Continuation",
