@@ -74,14 +74,14 @@ redefined() { # WAY CLASS JAVA
 	[ "$redefinitions" -gt 3 ] || fail "hardly redefined"
 }
 
-# Recordings that begin and end while threads are in the midst of calls: none is in the pool when it goes, and what they
-# have is whole.
+# Recordings that begin and end while threads are in the midst of calls: at each end the JVM has all threads stop once, as
+# its own log says, so that none is in the pool when it goes; and what they have is whole.
 in_midst() { # WAY JAVA
-	"$2" -cp "$CLASSES" CallsTold 10000000 6 >out 2>err &
+	"$2" -Xlog:safepoint:file=safepoints -cp "$CLASSES" CallsTold 10000000 6 >out 2>err &
 	program=$!
 	wait_for 100 grep -q READY out
 	all=0
-	for ((i = 0; i < 8; i++)); do
+	for ((i = 0; i < 5; i++)); do
 		# shellcheck disable=SC2086 # an option, or none
 		"${RECORD[@]}" -q ${without[$1]} -o midst$i -p $program --pool 32M --methods-budget 0 --duration 500ms \
 			--methods 'Calls*,!Calls$Own,!CallsTold,CallsTold$Napper,!**.overflow' 2>rec.err ||
@@ -95,8 +95,10 @@ in_midst() { # WAY JAVA
 		all=$((all + stored))
 		rm -r midst$i
 	done
-	echo "$all records of $1 natives"
-	[ "$all" -gt 3000 ] || fail "that is hardly in the midst of calls"
+	stops=$(grep -c 'GetAllStackTraces' safepoints || true)
+	echo "$all records of $1 natives, $stops stops of all threads"
+	[ "$stops" -ge 5 ] || fail "threads were not stopped at each end"
+	[ "$all" -gt 2000 ] || fail "that is hardly in the midst of calls"
 	kill -0 $program || { cat err; fail "the program has ended"; }
 	kill $program
 	wait $program || :

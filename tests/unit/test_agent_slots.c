@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the agent keeps of a thread: its slot, and what its probes write into. */
+#include <limits.h>
+#include <pthread.h>
+
 #include "agent/agent.h"
 #include "test_writer_pool.h"
 
@@ -122,6 +125,41 @@ START_TEST(a_record_within_a_probes_is_dropped_and_counted)
 }
 END_TEST
 
+static pthread_key_t late_key;
+static int late_got[PTHREAD_DESTRUCTOR_ITERATIONS];
+static int nr_late;
+
+/* Of a key younger than the agent's: called after its destructor, in each round. */
+static void late(void *value)
+{
+	pthread_setspecific(late_key, value);
+	if (nr_late < PTHREAD_DESTRUCTOR_ITERATIONS)
+		late_got[nr_late++] = slot_thread() != NULL;
+}
+
+static void *ending(void *value)
+{
+	slot_thread();
+	pthread_setspecific(late_key, value);
+	return NULL;
+}
+
+/* Else it would stay listed when what it points to is gone. */
+START_TEST(who_ends_is_known_again_only_while_its_end_will_be_seen)
+{
+	pthread_t thread;
+
+	ck_assert_int_eq(slots_init(), 0);
+	ck_assert_int_eq(pthread_key_create(&late_key, late), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, ending, &late_key), 0);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert_int_eq(nr_late, PTHREAD_DESTRUCTOR_ITERATIONS);
+	ck_assert_int_eq(late_got[0], 1);
+	ck_assert_int_eq(late_got[PTHREAD_DESTRUCTOR_ITERATIONS - 1], 0);
+	slots_forget_words();
+}
+END_TEST
+
 int main(void)
 {
 	TCase *t = tcase_create("slots");
@@ -132,5 +170,6 @@ int main(void)
 	tcase_add_test(t, nothing_is_written_where_there_are_no_words);
 	tcase_add_test(t, a_slot_that_comes_up_in_a_trial_waits_for_its_end);
 	tcase_add_test(t, a_record_within_a_probes_is_dropped_and_counted);
+	tcase_add_test(t, who_ends_is_known_again_only_while_its_end_will_be_seen);
 	return run_tcase("agent_slots", t);
 }
