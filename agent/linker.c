@@ -151,8 +151,9 @@ static void class_write(struct jis_bytes *b, const struct wrapper *wrappers, uns
 
 /*
  * Can a thread have to interpret all it runs, as an event of JVMTI asks it to? Then HotSpot goes
- * past compiled code, and linkToNative has no other: it would throw. None of these can be had in a
- * live JVM that no agent has taken when the JVM began.
+ * past compiled code, and linkToNative has no other: it would throw. Only agents that were there
+ * when the JVM began can have such events. It is known then that others can, too; but of fields, by
+ * a flag that is as it was else.
  */
 static int may_interpret_only(void)
 {
@@ -161,7 +162,7 @@ static int may_interpret_only(void)
 	return (*agent.jvmti)->GetPotentialCapabilities(agent.jvmti, &can) ||
 	       can.can_generate_single_step_events || can.can_generate_frame_pop_events ||
 	       can.can_generate_method_entry_events || can.can_generate_method_exit_events ||
-	       can.can_generate_field_access_events || can.can_generate_field_modification_events;
+	       vm_flag("RewriteFrequentPairs") != 1;
 }
 
 /* Is one pending? Asked for after each call that may throw, as JNI wants it. */

@@ -8,6 +8,7 @@
 #include "compat.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -17,12 +18,10 @@
 
 #include "agent.h"
 
-#define ENDS_MAX 3 /* PTHREAD_DESTRUCTOR_ITERATIONS: 4 */
-
 struct jis_slot agent_no_words;
 __thread struct jis_slot *agent_words = &agent_no_words;
 __thread struct agent_thread *agent_self;
-static __thread unsigned int ends; /* destructions of this thread's agent_self */
+static __thread unsigned int ends; /* rounds of destructors this thread has had */
 static pthread_key_t self_key;
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct agent_thread *threads; /* under the lock */
@@ -35,11 +34,12 @@ __u32 agent_tid(void)
 /* The thread's end: it writes no more. */
 static void self_destructor(void *value)
 {
-	struct agent_thread *self = value;
+	struct agent_thread *self = agent_self;
 
-	if (agent_self != self)
+	if (++ends < PTHREAD_DESTRUCTOR_ITERATIONS)
+		pthread_setspecific(self_key, &ends); /* called in each round, to count them */
+	if (!self)
 		return;
-	ends++;
 	slot_give_back();
 	agent_words = &agent_no_words;
 	agent_self = NULL;
@@ -92,9 +92,9 @@ struct agent_thread *slot_thread(void)
 {
 	struct agent_thread *self;
 
-	/* Other destructors may call the agent after its own, but not so late that it runs no more:
-	 * who is listed has an agent_words. */
-	if (ends >= ENDS_MAX)
+	/* Other destructors may call the agent after its own, but not when it runs no more: who is
+	 * listed must have an agent_words. */
+	if (ends >= PTHREAD_DESTRUCTOR_ITERATIONS)
 		return NULL;
 	self = calloc(1, sizeof(*self));
 	if (!self)

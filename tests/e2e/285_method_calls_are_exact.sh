@@ -41,9 +41,10 @@ while read -r version java; do
 	run "jdk$version-c1-jni" $jni --jni-probes 10 platform "$java" "${c1[@]}"
 	run "jdk$version-c1-patch" $patch --no-jvm-flags 10 platform "$java" "${c1[@]}" -XX:+UseParallelGC
 	run "jdk$version-c2" $patch "" 40 platform "$java" -XX:-TieredCompilation -XX:CompileThreshold=100 -Xbatch
-	# A debugger may have a thread interpret all it runs, which linked natives would not stand.
+	# A debugger, or who watches fields, may have a thread interpret all it runs, which linked natives would not stand.
 	run "jdk$version-debugger" $flag --no-patch 5 platform "$java" \
 		-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0
+	run "jdk$version-watch" $flag --no-patch 5 platform "$java" "-agentpath:$BUILD/tests/libfieldwatch.so"
 	run "jdk$version-c2-link" $linked --no-patch 40 platform "$java" -XX:-TieredCompilation -XX:CompileThreshold=100 -Xbatch
 	[ "$version" = 17 ] || run "jdk$version-virtual-link" $linked --no-patch 8 virtual "$java" -Djdk.virtualThreadScheduler.parallelism=3
 	[ "$version" = 17 ] || run "jdk$version-virtual" $patch "" 8 virtual "$java" -Djdk.virtualThreadScheduler.parallelism=3

@@ -28,6 +28,10 @@ ask() {
 	wait_for 100 answered
 }
 
+# Nor does a program that calls without end outlive a test that has failed.
+program=
+trap '[ -z "$program" ] || kill -9 "$program" 2>/dev/null || :' EXIT
+
 # What a way is had by.
 declare -A without=([patched]="" [linked]=--no-patch [JNI]=--jni-probes)
 
