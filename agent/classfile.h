@@ -15,6 +15,10 @@
 #define JIS_CLASS_MAJOR_MIN 45
 #define JIS_CLASS_MAJOR_MAX 69 /* Java 25 */
 
+/* The classes of what rewritten methods call: natives, and the same by the JVM's linker. */
+#define PROBE_CLASS "java/lang/JProbe$"
+#define LINKED_CLASS "java/lang/invoke/JProbe$"
+
 /* A growing byte buffer, big endian. After an allocation failed it swallows everything. */
 struct jis_bytes {
 	uint8_t *data;

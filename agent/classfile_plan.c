@@ -33,8 +33,7 @@ static const char *class_refused(const struct jis_class *c)
 		return "its class has no name";
 	if (name_is(name, length, "java/lang/Object", 0))
 		return "java.lang.Object is never rewritten";
-	if (name_is(name, length, "java/lang/JProbe$", 0) ||
-	    name_is(name, length, "java/lang/invoke/JProbe$", 0))
+	if (name_is(name, length, PROBE_CLASS, 0) || name_is(name, length, LINKED_CLASS, 0))
 		return "the probes do not call themselves";
 	if (name_is(name, length, "java/lang/VirtualThread", 1) ||
 	    name_is(name, length, "jdk/internal/vm/Continuation", 1))

@@ -13,7 +13,6 @@
 #include "enters.h"
 #include "retransform.h"
 
-#define PROBE_CLASS "java/lang/JProbe$"
 #define PROBE(name) Java_java_lang_JProbe_00024_##name
 #define LOADING_WAIT_MS 200
 #define LOADING_STEP_MS 20

@@ -22,7 +22,6 @@
 #include "retransform.h"
 #include "waits.h"
 
-#define PROBE_CLASS "java/lang/JProbe$"
 #define HOOKS_MAX 128u
 #define PROBES_MAX 16u
 #define BOUND_WAIT_MS 5000

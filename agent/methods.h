@@ -201,7 +201,6 @@ int wrappers_patch(JNIEnv *env, const struct wrapper *wrappers, unsigned int n);
 void wrappers_restore(void);
 
 /* linker.c */
-#define LINKED_CLASS "java/lang/invoke/JProbe$"
 /**
  * linker_bind - defines LINKED_CLASS, whose static methods have the natives' names and call
  * @wrappers[].linked by the JVM's foreign linker. Runs code of the JDK. Returns 0, also when it has

@@ -7,7 +7,6 @@
 
 #include "classfile.h"
 
-#define PROBE_CLASS "java/lang/JProbe$"
 #define METHODS_CALLS 3u
 #define METHODS_SPAN_CALLS 2u
 

@@ -22,7 +22,6 @@
 #include "methods.h"
 #include "waits.h"
 
-#define PROBE_CLASS "java/lang/JProbe$"
 #define LOOP_SUFFIX "Loop" /* of the class whose probes it calls */
 #define LOOP_PAIRS 10000
 #define LOOP_ROUNDS 40
@@ -56,7 +55,7 @@ static struct {
 	struct jis_writer writer;
 	struct jis_slot slot;
 	__u64 all;    /* calls that came to trial_write() */
-	__u64 leaves; /* of those, by a patched wrapper */
+	__u64 leaves; /* of those, BY_JAVA */
 	__u32 number; /* what the last was given */
 	__u8 records[32768];
 } trial = {.writer = JIS_WRITER_INITIALIZER(trial.writer)};

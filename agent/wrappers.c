@@ -31,8 +31,6 @@
 #include "methods.h"
 #include "waits.h"
 
-#define PROBE_CLASS "java/lang/JProbe$"
-
 #if defined(__x86_64__)
 
 #ifndef MAP_FIXED_NOREPLACE
