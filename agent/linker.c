@@ -1,18 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calls of C that the JVM makes itself, without a line of its code being changed: by its foreign
- * linker, as java.lang.foreign has it for functions said to be critical (JDK 21 to 25). The thread
- * stays "in Java", so that nothing is paid for a change of state.
+ * linker, as java.lang.foreign has it for functions said to be critical. The thread stays "in
+ * Java", so that nothing is paid for a change of state.
  *
  * java.lang.foreign itself would not do: it runs hundreds of classes' code, interpreted too slowly,
  * and of methods that may be traced. So java.lang.invoke.JProbe$ calls what it ends in,
- * MethodHandle.linkToNative, which HotSpot resolves to a jump to the stub it has made for functions
- * of these arguments. The stub takes the function's address as its first.
+ * MethodHandle.linkToNative, which (JDK 21 to 25) HotSpot resolves to a jump to the stub it has
+ * made for functions of these arguments. The stub takes the function's address as its first.
  *
  *   public static void enter(int number) { MethodHandle.linkToNative(ADDRESS, number, entry); }
  *
- * linkToNative is for that package alone, so the class is one of it. @entry, a NativeEntryPoint, is
- * marked as Stable: compilers take it for a constant.
+ * 17 has no such stub: only C2 can make the call, in its own code, where address and entry are
+ * constants. All else calls the native, by the way there is for it, and so does C2 where the entry
+ * is no constant to it. linkToNative's first argument is what would be called else, which is never.
+ *
+ *   public static void enter(int number) {
+ *           Object e = entry;
+ *           if (MethodHandleImpl.isCompileConstant(e))
+ *                   MethodHandle.linkToNative(null, ADDRESS, number, e);
+ *           else
+ *                   java.lang.JProbe$.enter(number);
+ *   }
+ *
+ * Both methods of the JDK are for that package alone, so the class is one of it. @entry, a
+ * NativeEntryPoint, is marked as Stable: compilers take it for a constant.
  */
 #include "compat.h"
 
@@ -25,6 +37,13 @@
 /* Whose stubs are made so; 21 and 25 are tested. */
 #define VERSION_MIN 21
 #define VERSION_MAX 25
+/* Of which C2 alone makes such calls. */
+#define VERSION_C2 17
+
+#define C2_ENTRY_CLASS "jdk/internal/invoke/NativeEntryPoint"
+#define C2_TIER 4
+#define REGISTERS 0 /* kinds of VMStorage of 17: those for ints */
+#define RDI 7	    /* the number of the register C has its first argument in */
 
 #define ABI "jdk/internal/foreign/abi/"
 #define ABI_CLASS ABI "x64/sysv/CallArranger"
@@ -44,8 +63,12 @@ enum constant {
 };
 
 enum opcode {
+	OP_ACONST_NULL = 1,
 	OP_LDC2_W = 20,
 	OP_ILOAD_0 = 26,
+	OP_ALOAD_1 = 43,
+	OP_ASTORE_1 = 76,
+	OP_IFEQ = 153,
 	OP_RETURN = 177,
 	OP_GETSTATIC = 178,
 	OP_INVOKESTATIC = 184,
@@ -63,14 +86,29 @@ enum place {
 	METHOD_TYPE = 16,
 	ANNOTATIONS = 17,
 	STABLE = 18,
-	FIRST_METHOD = 19, /* its name, and its function's address, which takes two */
-	EACH_METHOD = 3,
+	IS_CONSTANT = 24,
+	NATIVES = 26,
+	FIRST_METHOD = 27,
+	EACH_METHOD = 5,
 };
+
+/* From its first place. */
+enum method_place {
+	NAME = 0,
+	ADDRESS = 1, /* of the function; takes two */
+	NATIVE = 4,  /* the method that JNI calls */
+};
+
+/* Only C2 can make the calls. */
+static int by_c2(void)
+{
+	return agent.vm_version == VERSION_C2;
+}
 
 static void constants_write(struct jis_bytes *b, const struct wrapper *wrappers, unsigned int n)
 {
 	uintptr_t address;
-	unsigned int i;
+	unsigned int i, place;
 
 	jis_bytes_u2(b, FIRST_METHOD + EACH_METHOD * n);
 	jis_bytes_utf8(b, LINKED_CLASS);
@@ -84,42 +122,88 @@ static void constants_write(struct jis_bytes *b, const struct wrapper *wrappers,
 	jis_bytes_utf8(b, "java/lang/invoke/MethodHandle"); /* 9 */
 	jis_bytes_constant(b, TAG_CLASS, 9, 0);
 	jis_bytes_utf8(b, "linkToNative"); /* 11 */
-	jis_bytes_utf8(b, "(JI" OBJECT ")V");
+	jis_bytes_utf8(b, by_c2() ? "(" OBJECT "JI" OBJECT ")V" : "(JI" OBJECT ")V");
 	jis_bytes_constant(b, TAG_NAME_AND_TYPE, 11, 12);
 	jis_bytes_constant(b, TAG_METHODREF, 10, 13);
 	jis_bytes_utf8(b, "Code");
 	jis_bytes_utf8(b, "(I)V");
 	jis_bytes_utf8(b, "RuntimeVisibleAnnotations");
 	jis_bytes_utf8(b, "Ljdk/internal/vm/annotation/Stable;");
+	jis_bytes_utf8(b, "java/lang/invoke/MethodHandleImpl"); /* 19 */
+	jis_bytes_constant(b, TAG_CLASS, 19, 0);
+	jis_bytes_utf8(b, "isCompileConstant"); /* 21 */
+	jis_bytes_utf8(b, "(" OBJECT ")Z");
+	jis_bytes_constant(b, TAG_NAME_AND_TYPE, 21, 22);
+	jis_bytes_constant(b, TAG_METHODREF, 20, 23);
+	jis_bytes_utf8(b, PROBE_CLASS); /* 25 */
+	jis_bytes_constant(b, TAG_CLASS, 25, 0);
 	for (i = 0; i < n; i++) {
+		place = FIRST_METHOD + EACH_METHOD * i;
 		address = (uintptr_t)wrappers[i].linked;
 		jis_bytes_utf8(b, wrappers[i].name);
 		jis_bytes_u1(b, TAG_LONG);
 		jis_bytes_u4(b, (uint32_t)(address >> 32));
 		jis_bytes_u4(b, (uint32_t)address);
+		jis_bytes_constant(b, TAG_NAME_AND_TYPE, place + NAME, METHOD_TYPE);
+		jis_bytes_constant(b, TAG_METHODREF, NATIVES, place + NATIVE - 1);
 	}
+}
+
+/* An opcode with a place in the constant pool, or how far a branch goes. */
+static void op_u2(struct jis_bytes *b, enum opcode op, unsigned int value)
+{
+	jis_bytes_u1(b, op);
+	jis_bytes_u2(b, value);
+}
+
+static void code_write(struct jis_bytes *b, unsigned int place)
+{
+	op_u2(b, OP_LDC2_W, place + ADDRESS);
+	jis_bytes_u1(b, OP_ILOAD_0);
+	op_u2(b, OP_GETSTATIC, FIELD);
+	op_u2(b, OP_INVOKESTATIC, LINK);
+	jis_bytes_u1(b, OP_RETURN);
+}
+
+static void code_for_c2_write(struct jis_bytes *b, unsigned int place)
+{
+	op_u2(b, OP_GETSTATIC, FIELD);
+	jis_bytes_u1(b, OP_ASTORE_1);
+	jis_bytes_u1(b, OP_ALOAD_1);
+	op_u2(b, OP_INVOKESTATIC, IS_CONSTANT);
+	op_u2(b, OP_IFEQ, 13); /* past the next return */
+	jis_bytes_u1(b, OP_ACONST_NULL);
+	op_u2(b, OP_LDC2_W, place + ADDRESS);
+	jis_bytes_u1(b, OP_ILOAD_0);
+	jis_bytes_u1(b, OP_ALOAD_1);
+	op_u2(b, OP_INVOKESTATIC, LINK);
+	jis_bytes_u1(b, OP_RETURN);
+	jis_bytes_u1(b, OP_ILOAD_0);
+	op_u2(b, OP_INVOKESTATIC, place + NATIVE);
+	jis_bytes_u1(b, OP_RETURN);
 }
 
 static void method_write(struct jis_bytes *b, unsigned int place)
 {
+	struct jis_bytes code = {0};
+
+	if (by_c2())
+		code_for_c2_write(&code, place);
+	else
+		code_write(&code, place);
 	jis_bytes_u2(b, 0x0009); /* public static */
-	jis_bytes_u2(b, place);
+	jis_bytes_u2(b, place + NAME);
 	jis_bytes_u2(b, METHOD_TYPE);
 	jis_bytes_u2(b, 1);
 	jis_bytes_u2(b, CODE);
-	jis_bytes_u4(b, 12 + 11);
-	jis_bytes_u2(b, 4); /* stack */
-	jis_bytes_u2(b, 1); /* locals */
-	jis_bytes_u4(b, 11);
-	jis_bytes_u1(b, OP_LDC2_W);
-	jis_bytes_u2(b, place + 1);
-	jis_bytes_u1(b, OP_ILOAD_0);
-	jis_bytes_u1(b, OP_GETSTATIC);
-	jis_bytes_u2(b, FIELD);
-	jis_bytes_u1(b, OP_INVOKESTATIC);
-	jis_bytes_u2(b, LINK);
-	jis_bytes_u1(b, OP_RETURN);
+	jis_bytes_u4(b, (uint32_t)(12 + code.size));
+	jis_bytes_u2(b, 5); /* stack */
+	jis_bytes_u2(b, 2); /* locals */
+	jis_bytes_u4(b, (uint32_t)code.size);
+	jis_bytes_put(b, code.data, code.size);
 	jis_bytes_u4(b, 0); /* handlers, attributes */
+	b->failed |= code.failed;
+	jis_bytes_free(&code);
 }
 
 static void class_write(struct jis_bytes *b, const struct wrapper *wrappers, unsigned int n)
@@ -127,7 +211,7 @@ static void class_write(struct jis_bytes *b, const struct wrapper *wrappers, uns
 	unsigned int i;
 
 	jis_bytes_u4(b, 0xcafebabe);
-	jis_bytes_u4(b, 52);
+	jis_bytes_u4(b, 49); /* no stack maps */
 	constants_write(b, wrappers, n);
 	jis_bytes_u2(b, 0x1031); /* public final super synthetic */
 	jis_bytes_u2(b, THIS);
@@ -229,6 +313,40 @@ static jobject stub_type(JNIEnv *env)
 	return thrown(env) ? NULL : type;
 }
 
+/* What tells C2 that there is one argument, an int, and the register it goes to. An exception may
+ * be pending then. */
+static jobject entry_for_c2(JNIEnv *env)
+{
+	jobject type = stub_type(env);
+	jclass class = type ? (*env)->FindClass(env, C2_ENTRY_CLASS) : NULL;
+	jmethodID encode = NULL, construct = NULL;
+	jlongArray arguments = NULL, none = NULL;
+	jstring name = NULL;
+	jlong moved;
+
+	if (class)
+		encode = (*env)->GetStaticMethodID(env, class, "vmStorageToVMReg", "(II)J");
+	if (encode)
+		construct = (*env)->GetMethodID(
+			env, class, "<init>",
+			"(I[J[JZLjava/lang/invoke/MethodType;Ljava/lang/String;)V");
+	if (!construct)
+		return NULL;
+	moved = (*env)->CallStaticLongMethod(env, class, encode, (jint)REGISTERS, (jint)RDI);
+	if (!thrown(env))
+		arguments = (*env)->NewLongArray(env, 1);
+	if (arguments)
+		none = (*env)->NewLongArray(env, 0);
+	if (none)
+		name = (*env)->NewStringUTF(env, "jis");
+	if (!name)
+		return NULL;
+	(*env)->SetLongArrayRegion(env, arguments, 0, 1, &moved);
+	/* no space on the stack, no change of the thread's state */
+	return (*env)->NewObject(env, class, construct, (jint)0, arguments, none, JNI_FALSE, type,
+				 name);
+}
+
 /* Has the JVM make the stub. An exception may be pending then. */
 static jobject entry_make(JNIEnv *env)
 {
@@ -265,7 +383,7 @@ static jobject entry_make(JNIEnv *env)
 
 static jclass class_define(JNIEnv *env, const struct wrapper *wrappers, unsigned int n)
 {
-	jobject entry = entry_make(env);
+	jobject entry = by_c2() ? entry_for_c2(env) : entry_make(env);
 	struct jis_bytes bytes = {0};
 	jclass class = NULL;
 	jfieldID id = NULL;
@@ -284,13 +402,28 @@ static jclass class_define(JNIEnv *env, const struct wrapper *wrappers, unsigned
 	return id ? class : NULL;
 }
 
+/* In code of C2 alone: who interprets, for whatever reason, calls the natives. */
+static int c2_can_call(void)
+{
+	return vm_flag("TieredStopAtLevel") == C2_TIER && vm_flag("UseJVMCICompiler") != 1;
+}
+
+static int can_call(void)
+{
+	if (!agent.hotspot || vm_flag("UseCompiler") != 1)
+		return 0;
+	if (by_c2())
+		return c2_can_call();
+	return agent.vm_version >= VERSION_MIN && agent.vm_version <= VERSION_MAX &&
+	       !may_interpret_only();
+}
+
 int linker_bind(JNIEnv *env, const struct wrapper *wrappers, unsigned int n)
 {
 	jclass class;
 	int error;
 
-	if (!agent.hotspot || agent.vm_version < VERSION_MIN || agent.vm_version > VERSION_MAX ||
-	    vm_flag("UseCompiler") != 1 || may_interpret_only())
+	if (!can_call())
 		return -ENOTSUP;
 	if ((*env)->PushLocalFrame(env, 32) != JNI_OK) {
 		exception_clear(env);
@@ -300,7 +433,7 @@ int linker_bind(JNIEnv *env, const struct wrapper *wrappers, unsigned int n)
 	exception_clear(env);
 	if (!class)
 		class = class_define(env, wrappers, n);
-	error = class && static_object(env, class, ENTRY_FIELD, OBJECT) ? 0 : -ENOTSUP;
+	error = class && static_object(env, class, ENTRY_FIELD, OBJECT) ? by_c2() : -ENOTSUP;
 	exception_clear(env);
 	(*env)->PopLocalFrame(env, NULL);
 	return error;

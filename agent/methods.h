@@ -203,8 +203,9 @@ void wrappers_restore(void);
 /* linker.c */
 /**
  * linker_bind - defines LINKED_CLASS, whose static methods have the natives' names and call
- * @wrappers[].linked by the JVM's foreign linker. Runs code of the JDK. Returns 0, also when it has
- * been done before, or -errno.
+ * @wrappers[].linked by the JVM's foreign linker. Runs code of the JDK. Returns, also when it has
+ * been done before, 0, 1 where only code that C2 compiles does so and all else calls the natives
+ * (JDK 17), or -errno.
  */
 int linker_bind(JNIEnv *env, const struct wrapper *wrappers, unsigned int n);
 

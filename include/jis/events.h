@@ -602,7 +602,7 @@ enum jis_method_way {
 	JIS_METHOD_WAY_BARRIER = 2,  /* the same, with UseSystemMemoryBarrier */
 	JIS_METHOD_WAY_CRITICAL = 3, /* critical natives (JDK 17) */
 	JIS_METHOD_WAY_PATCH = 4,    /* jumps in the JVM's wrapper of the natives */
-	JIS_METHOD_WAY_LINK = 5,     /* the JVM's foreign linker calls them (JDK 21 on) */
+	JIS_METHOD_WAY_LINK = 5,     /* the JVM's foreign linker calls them */
 };
 
 /* Numbers of well-known objects, which no user's object has without a space. */

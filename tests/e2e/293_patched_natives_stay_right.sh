@@ -110,11 +110,9 @@ in_midst() { # WAY JAVA
 
 while read -r version java; do
 	echo "JDK $version"
-	ways=(patched patched)
-	[ "$version" = 17 ] || ways=(patched linked linked JNI patched linked)
-	again_and_again "$java" "${ways[@]}"
+	again_and_again "$java" patched linked linked JNI patched linked
 	in_midst patched "$java"
-	[ "$version" = 17 ] || in_midst linked "$java"
+	in_midst linked "$java"
 	redefined patched 'java.lang.JProbe$' "$java"
-	[ "$version" = 17 ] || redefined linked 'java.lang.invoke.JProbe$' "$java"
+	redefined linked 'java.lang.invoke.JProbe$' "$java"
 done < <(jdks)
