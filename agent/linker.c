@@ -9,24 +9,30 @@
  * MethodHandle.linkToNative, which (JDK 21 to 25) HotSpot resolves to a jump to the stub it has
  * made for functions of these arguments. The stub takes the function's address as its first.
  *
- *   public static void enter(int number) { MethodHandle.linkToNative(ADDRESS, number, entry); }
+ *   public static void enter(int number) {
+ *           if (MethodHandle.linkToNative(ADDRESS, number, entry) != 0)
+ *                   java.lang.JProbe$.enter(number);
+ *   }
  *
  * 17 has no such stub: only C2 can make the call, in its own code, where address and entry are
  * constants. All else calls the native, by the way there is for it, and so does C2 where the entry
  * is no constant to it. linkToNative's first argument is what would be called else, which is never.
+ * What it returns C2 takes for what the method that calls it does: so that is one of its own.
  *
- *   public static void enter(int number) {
+ *   public static void enter(int number) { if (link_enter(number) != 0) JProbe$.enter(number); }
+ *   private static int link_enter(int number) {
  *           Object e = entry;
- *           if (MethodHandleImpl.isCompileConstant(e))
- *                   MethodHandle.linkToNative(null, ADDRESS, number, e);
- *           else
- *                   java.lang.JProbe$.enter(number);
+ *           if (!MethodHandleImpl.isCompileConstant(e))
+ *                   return 1;
+ *           return MethodHandle.linkToNative(null, ADDRESS, number, e);
  *   }
  *
  * Both methods of the JDK are for that package alone, so the class is one of it. @entry, a
  * NativeEntryPoint, is marked as Stable: compilers take it for a constant.
  */
 #include "compat.h"
+
+#include <stdio.h>
 
 #include "classfile.h"
 #include "methods.h"
@@ -43,14 +49,15 @@
 #define C2_ENTRY_CLASS "jdk/internal/invoke/NativeEntryPoint"
 #define C2_TIER 4
 #define REGISTERS 0 /* kinds of VMStorage of 17: those for ints */
-#define RDI 7	    /* the number of the register C has its first argument in */
+#define RDI 7	    /* the numbers of the registers C has its first argument in, */
+#define RAX 0	    /* and what it returns */
 
 #define ABI "jdk/internal/foreign/abi/"
 #define ABI_CLASS ABI "x64/sysv/CallArranger"
 #define ABI_FIELD "CSysV"
 #define ENTRY_CLASS ABI "NativeEntryPoint"
 #define STORAGE "L" ABI "VMStorage;"
-#define STUB_TYPE "(JI)V" /* the function's address, and its argument */
+#define STUB_TYPE "(JI)I" /* the function's address, and its argument */
 #define ENTRY_FIELD "entry"
 #define OBJECT "Ljava/lang/Object;"
 
@@ -64,11 +71,14 @@ enum constant {
 
 enum opcode {
 	OP_ACONST_NULL = 1,
+	OP_ICONST_1 = 4,
 	OP_LDC2_W = 20,
 	OP_ILOAD_0 = 26,
 	OP_ALOAD_1 = 43,
 	OP_ASTORE_1 = 76,
 	OP_IFEQ = 153,
+	OP_IFNE = 154,
+	OP_IRETURN = 172,
 	OP_RETURN = 177,
 	OP_GETSTATIC = 178,
 	OP_INVOKESTATIC = 184,
@@ -88,8 +98,9 @@ enum place {
 	STABLE = 18,
 	IS_CONSTANT = 24,
 	NATIVES = 26,
-	FIRST_METHOD = 27,
-	EACH_METHOD = 5,
+	LINK_TYPE = 27, /* of link_enter */
+	FIRST_METHOD = 28,
+	EACH_METHOD = 8,
 };
 
 /* From its first place. */
@@ -97,6 +108,8 @@ enum method_place {
 	NAME = 0,
 	ADDRESS = 1, /* of the function; takes two */
 	NATIVE = 4,  /* the method that JNI calls */
+	LINK_NAME = 5,
+	LINK_METHOD = 7,
 };
 
 /* Only C2 can make the calls. */
@@ -107,8 +120,9 @@ static int by_c2(void)
 
 static void constants_write(struct jis_bytes *b, const struct wrapper *wrappers, unsigned int n)
 {
-	uintptr_t address;
 	unsigned int i, place;
+	uintptr_t address;
+	char link[64];
 
 	jis_bytes_u2(b, FIRST_METHOD + EACH_METHOD * n);
 	jis_bytes_utf8(b, LINKED_CLASS);
@@ -122,7 +136,7 @@ static void constants_write(struct jis_bytes *b, const struct wrapper *wrappers,
 	jis_bytes_utf8(b, "java/lang/invoke/MethodHandle"); /* 9 */
 	jis_bytes_constant(b, TAG_CLASS, 9, 0);
 	jis_bytes_utf8(b, "linkToNative"); /* 11 */
-	jis_bytes_utf8(b, by_c2() ? "(" OBJECT "JI" OBJECT ")V" : "(JI" OBJECT ")V");
+	jis_bytes_utf8(b, by_c2() ? "(" OBJECT "JI" OBJECT ")I" : "(JI" OBJECT ")I");
 	jis_bytes_constant(b, TAG_NAME_AND_TYPE, 11, 12);
 	jis_bytes_constant(b, TAG_METHODREF, 10, 13);
 	jis_bytes_utf8(b, "Code");
@@ -137,6 +151,7 @@ static void constants_write(struct jis_bytes *b, const struct wrapper *wrappers,
 	jis_bytes_constant(b, TAG_METHODREF, 20, 23);
 	jis_bytes_utf8(b, PROBE_CLASS); /* 25 */
 	jis_bytes_constant(b, TAG_CLASS, 25, 0);
+	jis_bytes_utf8(b, "(I)I");
 	for (i = 0; i < n; i++) {
 		place = FIRST_METHOD + EACH_METHOD * i;
 		address = (uintptr_t)wrappers[i].linked;
@@ -146,6 +161,10 @@ static void constants_write(struct jis_bytes *b, const struct wrapper *wrappers,
 		jis_bytes_u4(b, (uint32_t)address);
 		jis_bytes_constant(b, TAG_NAME_AND_TYPE, place + NAME, METHOD_TYPE);
 		jis_bytes_constant(b, TAG_METHODREF, NATIVES, place + NATIVE - 1);
+		snprintf(link, sizeof(link), "link_%s", wrappers[i].name);
+		jis_bytes_utf8(b, link);
+		jis_bytes_constant(b, TAG_NAME_AND_TYPE, place + LINK_NAME, LINK_TYPE);
+		jis_bytes_constant(b, TAG_METHODREF, THIS, place + LINK_METHOD - 1);
 	}
 }
 
@@ -156,53 +175,69 @@ static void op_u2(struct jis_bytes *b, enum opcode op, unsigned int value)
 	jis_bytes_u2(b, value);
 }
 
-static void code_write(struct jis_bytes *b, unsigned int place)
+static void probe_code_write(struct jis_bytes *b, unsigned int place)
 {
-	op_u2(b, OP_LDC2_W, place + ADDRESS);
-	jis_bytes_u1(b, OP_ILOAD_0);
-	op_u2(b, OP_GETSTATIC, FIELD);
-	op_u2(b, OP_INVOKESTATIC, LINK);
-	jis_bytes_u1(b, OP_RETURN);
-}
-
-static void code_for_c2_write(struct jis_bytes *b, unsigned int place)
-{
-	op_u2(b, OP_GETSTATIC, FIELD);
-	jis_bytes_u1(b, OP_ASTORE_1);
-	jis_bytes_u1(b, OP_ALOAD_1);
-	op_u2(b, OP_INVOKESTATIC, IS_CONSTANT);
-	op_u2(b, OP_IFEQ, 13); /* past the next return */
-	jis_bytes_u1(b, OP_ACONST_NULL);
-	op_u2(b, OP_LDC2_W, place + ADDRESS);
-	jis_bytes_u1(b, OP_ILOAD_0);
-	jis_bytes_u1(b, OP_ALOAD_1);
-	op_u2(b, OP_INVOKESTATIC, LINK);
-	jis_bytes_u1(b, OP_RETURN);
+	if (by_c2()) {
+		jis_bytes_u1(b, OP_ILOAD_0);
+		op_u2(b, OP_INVOKESTATIC, place + LINK_METHOD);
+	} else {
+		op_u2(b, OP_LDC2_W, place + ADDRESS);
+		jis_bytes_u1(b, OP_ILOAD_0);
+		op_u2(b, OP_GETSTATIC, FIELD);
+		op_u2(b, OP_INVOKESTATIC, LINK);
+	}
+	op_u2(b, OP_IFEQ, 7); /* to the return */
 	jis_bytes_u1(b, OP_ILOAD_0);
 	op_u2(b, OP_INVOKESTATIC, place + NATIVE);
 	jis_bytes_u1(b, OP_RETURN);
 }
 
-static void method_write(struct jis_bytes *b, unsigned int place)
+static void link_code_write(struct jis_bytes *b, unsigned int place)
+{
+	op_u2(b, OP_GETSTATIC, FIELD);
+	jis_bytes_u1(b, OP_ASTORE_1);
+	jis_bytes_u1(b, OP_ALOAD_1);
+	op_u2(b, OP_INVOKESTATIC, IS_CONSTANT);
+	op_u2(b, OP_IFNE, 5); /* past the next return */
+	jis_bytes_u1(b, OP_ICONST_1);
+	jis_bytes_u1(b, OP_IRETURN);
+	jis_bytes_u1(b, OP_ACONST_NULL);
+	op_u2(b, OP_LDC2_W, place + ADDRESS);
+	jis_bytes_u1(b, OP_ILOAD_0);
+	jis_bytes_u1(b, OP_ALOAD_1);
+	op_u2(b, OP_INVOKESTATIC, LINK);
+	jis_bytes_u1(b, OP_IRETURN);
+}
+
+static void method_write(struct jis_bytes *b, unsigned int flags, unsigned int name,
+			 unsigned int type, const struct jis_bytes *code)
+{
+	jis_bytes_u2(b, flags);
+	jis_bytes_u2(b, name);
+	jis_bytes_u2(b, type);
+	jis_bytes_u2(b, 1);
+	jis_bytes_u2(b, CODE);
+	jis_bytes_u4(b, (uint32_t)(12 + code->size));
+	jis_bytes_u2(b, 5); /* stack */
+	jis_bytes_u2(b, 2); /* locals */
+	jis_bytes_u4(b, (uint32_t)code->size);
+	jis_bytes_put(b, code->data, code->size);
+	jis_bytes_u4(b, 0); /* handlers, attributes */
+	b->failed |= code->failed;
+}
+
+/* Of one native. */
+static void methods_write(struct jis_bytes *b, unsigned int place)
 {
 	struct jis_bytes code = {0};
 
-	if (by_c2())
-		code_for_c2_write(&code, place);
-	else
-		code_write(&code, place);
-	jis_bytes_u2(b, 0x0009); /* public static */
-	jis_bytes_u2(b, place + NAME);
-	jis_bytes_u2(b, METHOD_TYPE);
-	jis_bytes_u2(b, 1);
-	jis_bytes_u2(b, CODE);
-	jis_bytes_u4(b, (uint32_t)(12 + code.size));
-	jis_bytes_u2(b, 5); /* stack */
-	jis_bytes_u2(b, 2); /* locals */
-	jis_bytes_u4(b, (uint32_t)code.size);
-	jis_bytes_put(b, code.data, code.size);
-	jis_bytes_u4(b, 0); /* handlers, attributes */
-	b->failed |= code.failed;
+	probe_code_write(&code, place);
+	method_write(b, 0x0009, place + NAME, METHOD_TYPE, &code); /* public static */
+	jis_bytes_free(&code);
+	if (!by_c2())
+		return;
+	link_code_write(&code, place);
+	method_write(b, 0x000a, place + LINK_NAME, LINK_TYPE, &code); /* private static */
 	jis_bytes_free(&code);
 }
 
@@ -227,9 +262,9 @@ static void class_write(struct jis_bytes *b, const struct wrapper *wrappers, uns
 	jis_bytes_u2(b, 1);
 	jis_bytes_u2(b, STABLE);
 	jis_bytes_u2(b, 0);
-	jis_bytes_u2(b, n);
+	jis_bytes_u2(b, by_c2() ? 2 * n : n);
 	for (i = 0; i < n; i++)
-		method_write(b, FIRST_METHOD + EACH_METHOD * i);
+		methods_write(b, FIRST_METHOD + EACH_METHOD * i);
 	jis_bytes_u2(b, 0);
 }
 
@@ -270,13 +305,12 @@ static jobject object_of(JNIEnv *env, jobject object, const char *name, const ch
 	return id ? (*env)->GetObjectField(env, object, id) : NULL;
 }
 
-/* Where the ABI has a function's address, and its first argument that is an int: VMStorage[2]. */
-static jobjectArray arguments_find(JNIEnv *env, jobject abi)
+/* The first place the ABI has for ints, of those in the field @name, of VMStorage[][]. */
+static jobject first_int(JNIEnv *env, jobject abi, const char *name)
 {
-	jobject address = object_of(env, abi, "targetAddrStorage", STORAGE), first = NULL;
-	jobjectArray kinds, ints = NULL;
+	jobjectArray kinds = object_of(env, abi, name, "[[" STORAGE), ints = NULL;
+	jobject first = NULL;
 
-	kinds = address ? object_of(env, abi, "inputStorage", "[[" STORAGE) : NULL;
 	if (kinds && (*env)->GetArrayLength(env, kinds) > 0) {
 		ints = (*env)->GetObjectArrayElement(env, kinds, 0);
 		if (thrown(env))
@@ -287,12 +321,30 @@ static jobjectArray arguments_find(JNIEnv *env, jobject abi)
 		if (thrown(env))
 			return NULL;
 	}
-	if (!first)
-		return NULL;
-	ints = (*env)->NewObjectArray(env, 2, (*env)->GetObjectClass(env, first), first);
-	if (ints)
-		(*env)->SetObjectArrayElement(env, ints, 0, address);
-	return thrown(env) ? NULL : ints;
+	return first;
+}
+
+/* VMStorage[] of @one, or two. */
+static jobjectArray storages(JNIEnv *env, jobject one, jobject two)
+{
+	jobjectArray array = NULL;
+
+	if (one)
+		array = (*env)->NewObjectArray(env, two ? 2 : 1, (*env)->GetObjectClass(env, one),
+					       one);
+	if (array && two)
+		(*env)->SetObjectArrayElement(env, array, 1, two);
+	return thrown(env) ? NULL : array;
+}
+
+/* Where the ABI has a function's address, and its first argument that is an int: VMStorage[2]. */
+static jobjectArray arguments_find(JNIEnv *env, jobject abi)
+{
+	jobject address = object_of(env, abi, "targetAddrStorage", STORAGE), first = NULL;
+
+	if (address)
+		first = first_int(env, abi, "inputStorage");
+	return first ? storages(env, address, first) : NULL;
 }
 
 static jobject stub_type(JNIEnv *env)
@@ -313,16 +365,26 @@ static jobject stub_type(JNIEnv *env)
 	return thrown(env) ? NULL : type;
 }
 
-/* What tells C2 that there is one argument, an int, and the register it goes to. An exception may
- * be pending then. */
+/* long[1]: a register as C2 knows it. */
+static jlongArray register_for_c2(JNIEnv *env, jclass class, jmethodID encode, jint number)
+{
+	jlong known = (*env)->CallStaticLongMethod(env, class, encode, (jint)REGISTERS, number);
+	jlongArray array = thrown(env) ? NULL : (*env)->NewLongArray(env, 1);
+
+	if (array)
+		(*env)->SetLongArrayRegion(env, array, 0, 1, &known);
+	return array;
+}
+
+/* What tells C2 that there is one argument, an int, and the registers. An exception may be pending
+ * then. */
 static jobject entry_for_c2(JNIEnv *env)
 {
 	jobject type = stub_type(env);
 	jclass class = type ? (*env)->FindClass(env, C2_ENTRY_CLASS) : NULL;
+	jlongArray arguments = NULL, returned = NULL;
 	jmethodID encode = NULL, construct = NULL;
-	jlongArray arguments = NULL, none = NULL;
 	jstring name = NULL;
-	jlong moved;
 
 	if (class)
 		encode = (*env)->GetStaticMethodID(env, class, "vmStorageToVMReg", "(II)J");
@@ -330,30 +392,26 @@ static jobject entry_for_c2(JNIEnv *env)
 		construct = (*env)->GetMethodID(
 			env, class, "<init>",
 			"(I[J[JZLjava/lang/invoke/MethodType;Ljava/lang/String;)V");
-	if (!construct)
-		return NULL;
-	moved = (*env)->CallStaticLongMethod(env, class, encode, (jint)REGISTERS, (jint)RDI);
-	if (!thrown(env))
-		arguments = (*env)->NewLongArray(env, 1);
+	if (construct)
+		arguments = register_for_c2(env, class, encode, RDI);
 	if (arguments)
-		none = (*env)->NewLongArray(env, 0);
-	if (none)
+		returned = register_for_c2(env, class, encode, RAX);
+	if (returned)
 		name = (*env)->NewStringUTF(env, "jis");
 	if (!name)
 		return NULL;
-	(*env)->SetLongArrayRegion(env, arguments, 0, 1, &moved);
 	/* no space on the stack, no change of the thread's state */
-	return (*env)->NewObject(env, class, construct, (jint)0, arguments, none, JNI_FALSE, type,
-				 name);
+	return (*env)->NewObject(env, class, construct, (jint)0, arguments, returned, JNI_FALSE,
+				 type, name);
 }
 
 /* Has the JVM make the stub. An exception may be pending then. */
 static jobject entry_make(JNIEnv *env)
 {
 	jobject type = stub_type(env), abi = NULL;
-	jobjectArray arguments = NULL, none = NULL;
+	jobjectArray arguments = NULL, returned = NULL;
 	jmethodID make = NULL, construct = NULL;
-	jclass class = NULL, storage;
+	jclass class = NULL;
 	jlong stub = 0;
 
 	if (type)
@@ -362,10 +420,9 @@ static jobject entry_make(JNIEnv *env)
 		abi = static_object(env, class, ABI_FIELD, "L" ABI "ABIDescriptor;");
 	if (abi)
 		arguments = arguments_find(env, abi);
-	storage = arguments ? (*env)->FindClass(env, ABI "VMStorage") : NULL;
-	if (storage)
-		none = (*env)->NewObjectArray(env, 0, storage, NULL);
-	class = none ? (*env)->FindClass(env, ENTRY_CLASS) : NULL;
+	if (arguments)
+		returned = storages(env, first_int(env, abi, "outputStorage"), NULL);
+	class = returned ? (*env)->FindClass(env, ENTRY_CLASS) : NULL;
 	if (class)
 		construct = (*env)->GetMethodID(env, class, "<init>",
 						"(Ljava/lang/invoke/MethodType;J)V");
@@ -374,8 +431,8 @@ static jobject entry_make(JNIEnv *env)
 						 "(Ljava/lang/invoke/MethodType;L" ABI
 						 "ABIDescriptor;[" STORAGE "[" STORAGE "ZIZ)J");
 	if (make) /* no buffer for what it returns, no errno, no change of the thread's state */
-		stub = (*env)->CallStaticLongMethod(env, class, make, type, abi, arguments, none,
-						    JNI_FALSE, (jint)0, JNI_FALSE);
+		stub = (*env)->CallStaticLongMethod(env, class, make, type, abi, arguments,
+						    returned, JNI_FALSE, (jint)0, JNI_FALSE);
 	if (thrown(env) || !stub)
 		return NULL;
 	return (*env)->NewObject(env, class, construct, type, stub);
@@ -405,7 +462,7 @@ static jclass class_define(JNIEnv *env, const struct wrapper *wrappers, unsigned
 /* In code of C2 alone: who interprets, for whatever reason, calls the natives. */
 static int c2_can_call(void)
 {
-	return vm_flag("TieredStopAtLevel") == C2_TIER && vm_flag("UseJVMCICompiler") != 1;
+	return vm_flag("TieredStopAtLevel") == C2_TIER && vm_flag("EnableJVMCI") != 1;
 }
 
 static int can_call(void)

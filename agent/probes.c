@@ -22,13 +22,14 @@
 #include "methods.h"
 #include "waits.h"
 
-#define LOOP_SUFFIX "Loop" /* of the class whose probes it calls */
+#define LIBRARY_NESTED 1024 /* of so many calls that are not told one is left to the native */
+#define LOOP_SUFFIX "Loop"  /* of the class whose probes it calls */
 #define LOOP_PAIRS 10000
 #define LOOP_ROUNDS 40
 #define LOOP_ROUNDS_MIN 16 /* so many are made before HotSpot's last compiler is done */
 #define LOOP_SETTLED 4
 #define LOOP_NS_MAX 30000000ull
-#define C2_WAIT_NS 1000000000ull
+#define C2_WAIT_NS 2000000000ull
 #define C2_STEP_NS 1000000
 
 const struct jis_native_method probe_natives[] = {
@@ -59,6 +60,7 @@ static struct {
 	__u64 all;    /* calls that came to trial_write() */
 	__u64 leaves; /* of those, BY_JAVA */
 	__u32 number; /* what the last was given */
+	int natives;  /* linked functions leave all to the natives */
 	__u8 records[32768];
 } trial = {.writer = JIS_WRITER_INITIALIZER(trial.writer)};
 
@@ -181,6 +183,16 @@ JIS_WRITER_FAST void leave(jint number, enum caller by)
 	probe_write(JIS_EV_method_exit, number, by);
 }
 
+JIS_WRITER_FAST int enter_in_java(jint number)
+{
+	return write_in_java(JIS_EV_method_enter, number);
+}
+
+JIS_WRITER_FAST int leave_in_java(jint number)
+{
+	return write_in_java(JIS_EV_method_exit, number);
+}
+
 /* What virtual threads that are on no carrier have under way: recording and depth. */
 static struct map_entry resting_entries[16384];
 static struct map resting = MAP_INITIALIZER(resting_entries);
@@ -250,15 +262,74 @@ JIS_WRITER_FAST void leave_library(jint number, enum caller by)
 	agent_leave();
 }
 
+/* Some are left to the native, though nothing is written of them: see PROBE. */
+static int library_nested_in_java(struct agent_thread *self)
+{
+	return ++self->library_nested % LIBRARY_NESTED != 0;
+}
+
+static int enter_library_in_java(jint number)
+{
+	__u32 *depth;
+	int done;
+
+	if (!(number & 0x7fffffff) || !agent_enter())
+		return 0;
+	depth = library_depth();
+	done = *depth ? library_nested_in_java(agent_self) : enter_in_java(number);
+	*depth += (__u32)done;
+	agent_leave();
+	return done;
+}
+
+static int leave_library_in_java(jint number)
+{
+	__u32 *depth;
+	int done;
+
+	if (!(number & 0x7fffffff) || !agent_enter())
+		return 0;
+	depth = library_depth();
+	done = *depth == 1 ? leave_in_java(number) : library_nested_in_java(agent_self);
+	if (done && *depth)
+		--*depth;
+	agent_leave();
+	return done;
+}
+
+/*
+ * What a linked function has not written: its caller calls the native, unless it is a call on trial
+ * that is not to get there.
+ */
+static __attribute__((noinline)) jint linked_slow(jint number)
+{
+	if (number & 0x7fffffff || trial.natives)
+		return 1;
+	trial_write(number, BY_JAVA);
+	return 0;
+}
+
 /*
  * In the second half of a cache line, so that the clock is read in its last bytes, and what follows
  * begins with the next: a call takes 0.01 to 0.02 of the limit less (docs/benchmarks.md). GCC
  * aligns what it puts before the function.
  */
+#ifdef __x86_64__
 #define PROBE_PLACE __attribute__((aligned(64), patchable_function_entry(35, 35)))
+#else
+#define PROBE_PLACE
+#endif
 
-/* By JNI, as a critical native, as compiled Java calls, whose first argument is C's second, and as
- * the JVM's linker does. */
+/*
+ * By JNI, as a critical native, as compiled Java calls, whose first argument is C's second, and as
+ * the JVM's linker does.
+ *
+ * The last two write what fits into the packet that is open, and leave all else to the native, as
+ * if they had not been called: leaf_*_on() is the JVM's code for it, a linked_*() that returns 1 is
+ * followed by it. It is written there; and a thread that the JVM wants to stop does so there. As
+ * compilers take calls of Java, and of natives, for places where threads stop, a loop may have no
+ * other: so a thread comes by with each packet.
+ */
 #define PROBE(name, body)                                                                          \
 	JNIEXPORT void JNICALL Java_java_lang_JProbe_00024_##name(JNIEnv *env, jclass class,       \
 								  jint number);                    \
@@ -272,13 +343,19 @@ JIS_WRITER_FAST void leave_library(jint number, enum caller by)
 	{                                                                                          \
 		body(number, BY_CRITICAL);                                                         \
 	}                                                                                          \
-	static PROBE_PLACE void leaf_##name(long unused, jint number)                              \
+	static void leaf_##name##_slow(long unused, jint number)                                   \
 	{                                                                                          \
 		body(number, BY_JAVA);                                                             \
 	}                                                                                          \
-	static PROBE_PLACE void linked_##name(jint number)                                         \
+	static void (*leaf_##name##_on)(long, jint) = leaf_##name##_slow;                          \
+	static PROBE_PLACE void leaf_##name(long unused, jint number)                              \
 	{                                                                                          \
-		body(number, BY_JAVA);                                                             \
+		if (JIS_WRITER_UNLIKELY(!body##_in_java(number)))                                  \
+			leaf_##name##_on(unused, number); /* a jump: see wrappers_patch() */       \
+	}                                                                                          \
+	static PROBE_PLACE jint linked_##name(jint number)                                         \
+	{                                                                                          \
+		return JIS_WRITER_LIKELY(body##_in_java(number)) ? 0 : linked_slow(number);        \
 	}
 
 PROBE(enter, enter)
@@ -288,7 +365,8 @@ PROBE(exitLibrary, leave_library)
 
 #define WRAPPER(native)                                                                            \
 	{                                                                                          \
-		.name = #native, .leaf = leaf_##native, .linked = linked_##native,                 \
+		.name = #native, .leaf = leaf_##native, .leaf_on = &leaf_##native##_on,            \
+		.leaf_slow = leaf_##native##_slow, .linked = linked_##native,                      \
 		.jni = (const void *)Java_java_lang_JProbe_00024_##native,                         \
 		.critical = (const void *)JavaCritical_java_lang_JProbe_00024_##native,            \
 	}
@@ -321,6 +399,7 @@ void probes_choose(void)
 
 enum opcode {
 	OP_ICONST_0 = 3,
+	OP_LDC = 18,
 	OP_ILOAD_0 = 26,
 	OP_IINC = 132,
 	OP_IFLE = 158,
@@ -329,24 +408,19 @@ enum opcode {
 	OP_INVOKESTATIC = 184,
 };
 
-/* "class JProbe$Loop { static void pairs(int n) { while (n > 0) { enter(0); exit(0); n--; } } }",
- * of @probes, the class that has them. */
+/* "class JProbe$Loop { static void pairs(int n) { while (n > 0) { enter(0); exit(1 << 31); n--; } }
+ * }", of @probes, the class that has them. */
 static void loop_write(struct jis_bytes *b, const char *name, const char *probes)
 {
-	static const uint8_t code[] = {OP_ILOAD_0,  OP_IFLE,
-				       0,	    17,
-				       OP_ICONST_0, OP_INVOKESTATIC,
-				       0,	    11,
-				       OP_ICONST_0, OP_INVOKESTATIC,
-				       0,	    12,
-				       OP_IINC,	    0,
-				       0xff,	    OP_GOTO,
-				       0xff,	    0xf1,
-				       OP_RETURN};
+	static const uint8_t code[] = {
+		OP_ILOAD_0, OP_IFLE,  0,      18,   OP_ICONST_0,     OP_INVOKESTATIC,
+		0,	    11,	      OP_LDC, 16,   OP_INVOKESTATIC, 0,
+		12,	    OP_IINC,  0,      0xff, OP_GOTO,	     0xff,
+		0xf0,	    OP_RETURN};
 
 	jis_bytes_u4(b, 0xcafebabe);
 	jis_bytes_u4(b, 49); /* no stack maps */
-	jis_bytes_u2(b, 16);
+	jis_bytes_u2(b, 17);
 	jis_bytes_utf8(b, name); /* 1 */
 	jis_bytes_constant(b, 7, 1, 0);
 	jis_bytes_utf8(b, "java/lang/Object"); /* 3 */
@@ -362,7 +436,9 @@ static void loop_write(struct jis_bytes *b, const char *name, const char *probes
 	jis_bytes_utf8(b, "enter"); /* 13 */
 	jis_bytes_utf8(b, "exit");
 	jis_bytes_utf8(b, "Code"); /* 15 */
-	jis_bytes_u2(b, 0x1031);   /* public final super synthetic */
+	jis_bytes_u1(b, 3);	   /* an int */
+	jis_bytes_u4(b, JIS_METHOD_UNWOUND);
+	jis_bytes_u2(b, 0x1031); /* public final super synthetic */
 	jis_bytes_u2(b, 2);
 	jis_bytes_u2(b, 4);
 	jis_bytes_u4(b, 0); /* interfaces, fields */
@@ -450,9 +526,14 @@ static void pair_measure(JNIEnv *env, const char *probes)
 
 /* The best that works ------------------------------------------------------------------------ */
 
-/* Called from Java code that is interpreted: does each reach the leaf, or, unless @leaves_only, its
- * native, once, with its argument? */
-static int leaves_answer(JNIEnv *env, const char *probes, int leaves_only)
+enum through {
+	THROUGH_LEAF,
+	THROUGH_NATIVE, /* what a leaf leaves to it */
+	THROUGH_EITHER,
+};
+
+/* Called from Java code that is interpreted: does each come, once, with its argument, and so? */
+static int probes_answer(JNIEnv *env, const char *probes, enum through through)
 {
 	jclass class = (*env)->FindClass(env, probes);
 	__u64 leaves, all;
@@ -468,9 +549,10 @@ static int leaves_answer(JNIEnv *env, const char *probes, int leaves_only)
 		id = (*env)->GetStaticMethodID(env, class, wrappers[i].name, "(I)V");
 		if (id)
 			(*env)->CallStaticVoidMethod(env, class, id, (jint)JIS_METHOD_UNWOUND);
-		good = id && !(*env)->ExceptionCheck(env) &&
-		       (trial.leaves == leaves + 1 || !leaves_only) && trial.all == all + 1 &&
+		good = id && !(*env)->ExceptionCheck(env) && trial.all == all + 1 &&
 		       trial.number == JIS_METHOD_UNWOUND;
+		if (through != THROUGH_EITHER)
+			good = good && trial.leaves - leaves == (through == THROUGH_LEAF);
 		exception_clear(env);
 	}
 	if (class)
@@ -483,38 +565,68 @@ static int leaves_work(JNIEnv *env, const char *probes)
 {
 	__u64 leaves = trial.leaves, all = trial.all;
 
-	if (!leaves_answer(env, probes, 1))
+	if (!probes_answer(env, probes, THROUGH_LEAF))
 		return 0;
 	pair_measure(env, probes);
 	return trial.leaves - leaves == trial.all - all;
 }
 
-/* And where only C2's code calls leaves: does each call come, once, and by a leaf in the end? It
- * waits for C2, which has other work, too. A JVM may also have none: -ETIME. */
+/* A round of the loop, each call of which came, in order? */
+static int loop_works(JNIEnv *env, jclass class, jmethodID pairs)
+{
+	__u64 all = trial.all;
+
+	trial.number = 0;
+	(*env)->CallStaticVoidMethod(env, class, pairs, (jint)LOOP_PAIRS);
+	exception_clear(env);
+	return trial.all - all == 2ull * LOOP_PAIRS && trial.number == JIS_METHOD_UNWOUND;
+}
+
+/* And where only C2's code calls leaves: does each call come, once, by a leaf in the end, and by
+ * the native where it leaves that to it? Waits for C2, which has other work, too. A JVM may also
+ * have none: -ETIME. */
 static int leaves_work_by_c2(JNIEnv *env, const char *probes)
 {
 	const struct timespec step = {0, C2_STEP_NS};
 	jclass class = loop_class(env, probes);
 	jmethodID pairs = loop_method(env, class);
-	__u64 begin = clock_ns(CLOCK_MONOTONIC), all;
-	int good = pairs && leaves_answer(env, probes, 0);
+	__u64 begin = clock_ns(CLOCK_MONOTONIC), leaves = trial.leaves, was;
+	int good = pairs && probes_answer(env, probes, THROUGH_EITHER);
 
-	all = trial.all;
-	trial.leaves = 0;
-	while (good && trial.leaves < LOOP_PAIRS &&
+	while (good && trial.leaves - leaves < LOOP_PAIRS &&
 	       clock_ns(CLOCK_MONOTONIC) - begin < C2_WAIT_NS) {
-		(*env)->CallStaticVoidMethod(env, class, pairs, (jint)LOOP_PAIRS);
-		exception_clear(env);
-		all += 2ull * LOOP_PAIRS;
-		good = trial.all == all;
+		good = loop_works(env, class, pairs);
 		nanosleep(&step, NULL);
 	}
+	leaves = trial.leaves - leaves;
+	was = trial.leaves;
+	trial.natives = 1;
+	good = good && loop_works(env, class, pairs) && trial.leaves == was;
+	trial.natives = 0;
 	if (class)
 		(*env)->DeleteLocalRef(env, class);
-	if (!good || !trial.leaves)
+	if (!good || !leaves)
 		return good ? -ETIME : 0;
 	pair_measure(env, probes);
 	return 1;
+}
+
+static int patched_work(JNIEnv *env)
+{
+	if (!leaves_work(env, PROBE_CLASS))
+		return 0;
+	wrappers_go_on(wrappers, NR_WRAPPERS);
+	return probes_answer(env, PROBE_CLASS, THROUGH_NATIVE);
+}
+
+static int linked_work(JNIEnv *env)
+{
+	int good = leaves_work(env, LINKED_CLASS);
+
+	trial.natives = 1;
+	good = good && probes_answer(env, LINKED_CLASS, THROUGH_NATIVE);
+	trial.natives = 0;
+	return good;
 }
 
 /* Has the JVM's code for the natives jump to the leaves; taken back where they do not answer. */
@@ -531,7 +643,7 @@ static int patch_try(JNIEnv *env)
 		agent_debug("the code that calls natives is left as it is: %s", strerror(-error));
 		return 0;
 	}
-	if (leaves_work(env, PROBE_CLASS))
+	if (patched_work(env))
 		return 1;
 	wrappers_restore();
 	recorder_note("patched natives do not answer as they must: they are as before");
@@ -546,7 +658,7 @@ static int link_try(JNIEnv *env)
 		agent_debug("the JVM's linker calls no natives: %s", strerror(-bound));
 		return 0;
 	}
-	works = bound ? leaves_work_by_c2(env, LINKED_CLASS) : leaves_work(env, LINKED_CLASS);
+	works = bound ? leaves_work_by_c2(env, LINKED_CLASS) : linked_work(env);
 	if (works == -ETIME)
 		agent_debug("C2 has compiled no call of a native");
 	else if (!works)

@@ -17,6 +17,10 @@
  * this one, over our jump, when it must: then calls go by JNI again. It is tried before any class
  * has a probe, and taken back if it does not do what it must.
  *
+ * What the function does not do itself it leaves to the JVM's code: it jumps to a copy of the first
+ * instruction near to it, and on to the second. There the thread also stops when the JVM wants it
+ * to, which it does nowhere in our function (see PROBE in probes.c).
+ *
  * Code of natives is not thrown away for being cold (17: the sweeper leaves it out; 21, 25:
  * nmethod::is_cold() does), and a class of the boot loader is not unloaded. What the jump leaves
  * out is the barrier at the code's entry, which is for objects that the code behind it uses.
@@ -44,12 +48,16 @@
 #define REACH ((1ull << 31) - (1ull << 24))
 #define JUMP_SIZE 5u
 #define FAR_JUMP_SIZE 16u
+#define HEAD_SIZE 7u	   /* of the first instruction */
+#define NEAR_CODE_SIZE 32u /* of one native: a far jump, and how to go on */
 
 /* One native, and where it was patched. */
 static struct site {
 	__u64 entry;
-	__u64 *word; /* holds the jump; NULL: none has been made */
+	unsigned char head[HEAD_SIZE]; /* what is there unless it is patched */
+	__u64 *word;		       /* holds the jump; NULL: none has been made */
 	__u64 was, is;
+	const unsigned char *near; /* our code near it */
 } sites[WRAPPERS_MAX];
 
 static struct {
@@ -57,7 +65,53 @@ static struct {
 	__u64 low, high; /* of the code cache */
 } layout;
 
-static unsigned char *far_jumps; /* a page near the code, for good */
+/*
+ * Where a leaf goes on to while that is tried: notes the stack and the argument it comes with.
+ * jis_leaf_try() calls one as compiled Java does, and notes the stack it is to come with.
+ */
+__u64 jis_leaf_came, jis_leaf_expected;
+__u32 jis_leaf_number;
+void jis_leaf_came_by(long unused, jint number);
+void jis_leaf_try(void (*leaf)(long unused, jint));
+
+__asm__(".pushsection .text\n"
+	".type jis_leaf_came_by, @function\n"
+	"jis_leaf_came_by:\n"
+	"	mov %rsp, jis_leaf_came(%rip)\n"
+	"	mov %esi, jis_leaf_number(%rip)\n"
+	"	ret\n"
+	".type jis_leaf_try, @function\n"
+	"jis_leaf_try:\n"
+	"	sub $8, %rsp\n"
+	"	lea -8(%rsp), %rax\n"
+	"	mov %rax, jis_leaf_expected(%rip)\n"
+	"	mov %rdi, %rax\n"
+	"	mov $0x80000000, %esi\n"
+	"	call *%rax\n"
+	"	add $8, %rsp\n"
+	"	ret\n"
+	".popsection\n");
+
+/*
+ * Do all leaves go on by a jump, which the compiler alone can see to? The JVM's code is to find the
+ * stack as it was. Tried but once, before any class calls one, as nothing is recorded meanwhile.
+ */
+static int leaves_jump(const struct wrapper *wrappers, unsigned int n)
+{
+	static int tried, good;
+	unsigned int i;
+
+	good = tried ? good : 1;
+	for (i = 0; !tried && i < n; i++) {
+		*wrappers[i].leaf_on = jis_leaf_came_by;
+		jis_leaf_came = jis_leaf_number = 0;
+		jis_leaf_try(wrappers[i].leaf);
+		good = good && jis_leaf_came == jis_leaf_expected && jis_leaf_number == 1u << 31;
+		*wrappers[i].leaf_on = wrappers[i].leaf_slow;
+	}
+	tried = 1;
+	return good;
+}
 
 static int layout_find(void)
 {
@@ -221,35 +275,6 @@ static unsigned char *page_near(size_t size)
 	return page;
 }
 
-/* "mov $leaf, %rax; jmp *%rax" for each; written, and then executable. */
-static int far_jumps_make(const struct wrapper *wrappers, unsigned int n)
-{
-	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-	unsigned char *page;
-	unsigned int i;
-
-	if (far_jumps)
-		return 0;
-	page = page_near(size);
-	if (!page)
-		return -ENOMEM;
-	for (i = 0; i < n; i++) {
-		unsigned char *p = page + i * FAR_JUMP_SIZE;
-
-		p[0] = 0x48;
-		p[1] = 0xb8;
-		memcpy(p + 2, &wrappers[i].leaf, 8);
-		p[10] = 0xff;
-		p[11] = 0xe0;
-	}
-	if (mprotect(page, size, PROT_READ | PROT_EXEC) < 0) {
-		munmap(page, size);
-		return -EPERM;
-	}
-	far_jumps = page;
-	return 0;
-}
-
 /* What a jump at @from has for its way to @to; 0: it does not reach it. */
 static int32_t jump_distance(__u64 from, const void *to)
 {
@@ -258,18 +283,63 @@ static int32_t jump_distance(__u64 from, const void *to)
 	return distance == (int32_t)distance ? (int32_t)distance : 0;
 }
 
-/* To the leaf if that is near enough, which saves each call two instructions. */
-static int jump_make(struct site *s, const struct wrapper *wrappers, unsigned int n, unsigned int i)
+/* "mov $leaf, %rax; jmp *%rax"; and the first instruction, and a jump to the second. Returns 0 or
+ * -ERANGE. */
+static int near_code_write(unsigned char *p, const struct site *s, const struct wrapper *w)
 {
-	int32_t near = jump_distance(s->entry, (const void *)wrappers[i].leaf);
+	unsigned char *on = p + FAR_JUMP_SIZE;
+	const void *second = (const void *)(uintptr_t)(s->entry + HEAD_SIZE);
+	int32_t back = jump_distance((__u64)(uintptr_t)(on + HEAD_SIZE), second);
+
+	p[0] = 0x48;
+	p[1] = 0xb8;
+	memcpy(p + 2, &w->leaf, 8);
+	p[10] = 0xff;
+	p[11] = 0xe0;
+	memcpy(on, s->head, HEAD_SIZE);
+	on[HEAD_SIZE] = 0xe9;
+	memcpy(on + HEAD_SIZE + 1, &back, sizeof(back));
+	return back ? 0 : -ERANGE;
+}
+
+/* The code near them of those that have none; written, and then executable, and there for good, as
+ * a thread may be in it. */
+static int near_code_make(const struct wrapper *wrappers, unsigned int n)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char *page, *p;
+	unsigned int i, missing = 0;
+	int error = 0;
+
+	for (i = 0; i < n; i++)
+		missing += !sites[i].near;
+	if (!missing)
+		return 0;
+	page = page_near(size);
+	if (!page)
+		return -ENOMEM;
+	for (i = 0, p = page; !error && i < n; i++, p += NEAR_CODE_SIZE)
+		error = near_code_write(p, &sites[i], &wrappers[i]);
+	if (!error && mprotect(page, size, PROT_READ | PROT_EXEC) < 0)
+		error = -EPERM;
+	if (error) {
+		munmap(page, size);
+		return error;
+	}
+	for (i = 0, p = page; i < n; i++, p += NEAR_CODE_SIZE)
+		sites[i].near = p;
+	return 0;
+}
+
+/* To the leaf if that is near enough, which saves each call two instructions. */
+static int jump_make(struct site *s, const struct wrapper *w)
+{
+	int32_t near = jump_distance(s->entry, (const void *)w->leaf);
 	unsigned char bytes[8];
 	__u64 *word = (__u64 *)(uintptr_t)(s->entry & ~7ull), was;
-	int error = near ? 0 : far_jumps_make(wrappers, n);
 
-	if (error)
-		return error;
 	if (!near)
-		near = jump_distance(s->entry, far_jumps + i * FAR_JUMP_SIZE);
+		near = jump_distance(s->entry, s->near);
 	if (!near)
 		return -ERANGE;
 	was = __atomic_load_n(word, __ATOMIC_ACQUIRE);
@@ -322,8 +392,9 @@ static int wrapper_find(JNIEnv *env, jclass class, const struct wrapper *w, stru
 	if (still_there(s, method))
 		return 0;
 	s->word = NULL; /* if the JVM has given it up, it is no longer ours */
+	s->near = NULL;
 	entry = entry_make(env, class, id, method);
-	if (!entry || !code_known(method, entry, w))
+	if (!entry || !code_known(method, entry, w) || vm_read(entry, s->head, HEAD_SIZE) < 0)
 		return -ENOENT;
 	s->entry = entry;
 	return 0;
@@ -343,6 +414,17 @@ static int all_find(JNIEnv *env, const struct wrapper *wrappers, unsigned int n)
 	return error;
 }
 
+void wrappers_go_on(const struct wrapper *wrappers, unsigned int n)
+{
+	const unsigned char *on;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		on = sites[i].near + FAR_JUMP_SIZE;
+		memcpy(wrappers[i].leaf_on, &on, sizeof(on));
+	}
+}
+
 int wrappers_patch(JNIEnv *env, const struct wrapper *wrappers, unsigned int n)
 {
 	unsigned int i;
@@ -350,18 +432,26 @@ int wrappers_patch(JNIEnv *env, const struct wrapper *wrappers, unsigned int n)
 
 	if (n > WRAPPERS_MAX || !agent.hotspot || vm_flag("UseCompiler") != 1)
 		return -ENOTSUP;
-	error = layout_find();
+	error = leaves_jump(wrappers, n) ? layout_find() : -ENOTSUP;
 	if (!error)
 		error = all_find(env, wrappers, n);
+	if (!error)
+		error = near_code_make(wrappers, n);
+	for (i = 0; i < n; i++)
+		__atomic_store_n(wrappers[i].leaf_on, wrappers[i].leaf_slow, __ATOMIC_RELEASE);
 	for (i = 0; !error && i < n; i++)
 		if (!sites[i].word)
-			error = jump_make(&sites[i], wrappers, n, i);
+			error = jump_make(&sites[i], &wrappers[i]);
 	if (error)
 		wrappers_restore();
 	return error;
 }
 
 #else /* !__x86_64__ */
+
+void wrappers_go_on(const struct wrapper *wrappers, unsigned int n)
+{
+}
 
 int wrappers_patch(JNIEnv *env, const struct wrapper *wrappers, unsigned int n)
 {

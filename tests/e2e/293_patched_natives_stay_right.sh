@@ -3,7 +3,7 @@
 # The jump in the JVM's code for natives, and calls of them by its foreign linker, when it matters: recordings of a JVM
 # that runs, one after the other, find each usable, as often as it is wanted, and are exact; and while another agent has
 # the class of the probes redefined again and again, which makes the JVM give up the code that was patched, or that calls,
-# no call is missed, and the JVM lives. On each JDK that is here.
+# no call is missed, and the JVM lives; and threads stop in loops of such calls. On each JDK that is here.
 # Runs beside others.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_jdks.sh"
@@ -108,11 +108,29 @@ in_midst() { # WAY JAVA
 	wait $program || :
 }
 
+# A thread in a loop of calls, which compilers take for places to stop at, stops when the JVM wants it to. Without that
+# the JVM would wait for the loop's end, which comes in hours.
+stops() { # WAY JAVA
+	local kind status
+	for kind in 'told LongLoop$Told.step' 'library library:LongLoop$Library.*'; do
+		# shellcheck disable=SC2086 # an option, or none
+		"${RECORD[@]}" -q ${without[$1]} --pool 32M --methods-budget 0 --methods "${kind#* }" -o stops -- \
+			timeout -s KILL 100 "$2" -cp "$CLASSES" LongLoop "${kind% *}" 4 >out 2>err || { status=$?; cat out err; fail "${kind% *} by $1 natives: exit status $status"; }
+		by "$1" stops
+		"$JIS" info stops | grep 'recorded by'
+		echo "${kind% *} by $1 natives: $(tr '\n' ' ' <out)"
+		[ "$(grep -c '^stopped [1-9]' out)" = 4 ] || fail "not stopped as often as asked for"
+		rm -r stops
+	done
+}
+
 while read -r version java; do
 	echo "JDK $version"
 	again_and_again "$java" patched linked linked JNI patched linked
 	in_midst patched "$java"
 	in_midst linked "$java"
 	redefined patched 'java.lang.JProbe$' "$java"
+	stops patched "$java"
+	stops linked "$java"
 	redefined linked 'java.lang.invoke.JProbe$' "$java"
 done < <(jdks)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The patching of the JVM's code for natives, on a code cache made here: what it knows it patches,
- * so that a call in Java's convention reaches the leaf, and gives back; what differs in any byte,
- * or in what leads to it, stays as it is.
+ * so that a call in Java's convention reaches the leaf, and what that leaves to it, the native, and
+ * gives back; what differs in any byte, or in what leads to it, stays as it is.
  */
 #include <check.h>
 #include <stddef.h>
@@ -36,9 +36,21 @@ static void native(void)
 {
 }
 
+static int slow;
+
+/* Negative numbers it leaves to the native. */
 #define LEAF(n)                                                                                    \
-	static void leaf_##n(long unused, jint number)                                             \
+	static void slow_##n(long unused, jint number)                                             \
 	{                                                                                          \
+		slow += n + 1;                                                                     \
+	}                                                                                          \
+	static void (*on_##n)(long, jint) = slow_##n;                                              \
+	static __attribute__((optimize("O2"))) void leaf_##n(long unused, jint number)             \
+	{                                                                                          \
+		if (number < 0) {                                                                  \
+			on_##n(unused, number);                                                    \
+			return;                                                                    \
+		}                                                                                  \
 		reached[n]++;                                                                      \
 		last = number;                                                                     \
 	}
@@ -47,12 +59,19 @@ LEAF(1)
 LEAF(2)
 LEAF(3)
 
-static const struct wrapper wrappers[NATIVES] = {
-	{"n0", leaf_0, NULL, (const void *)native, NULL},
-	{"n1", leaf_1, NULL, (const void *)native, NULL},
-	{"n2", leaf_2, NULL, (const void *)native, NULL},
-	{"n3", leaf_3, NULL, (const void *)native, NULL},
-};
+/* Comes back to do something. */
+static void leaf_that_calls(long unused, jint number)
+{
+	on_0(unused, number);
+	last = number;
+}
+
+#define WRAPPER(n)                                                                                 \
+	{                                                                                          \
+		.name = "n" #n, .leaf = leaf_##n, .leaf_on = &on_##n, .leaf_slow = slow_##n,       \
+		.jni = (const void *)native,                                                       \
+	}
+static struct wrapper wrappers[NATIVES] = {WRAPPER(0), WRAPPER(1), WRAPPER(2), WRAPPER(3)};
 
 /* Of the agent and the JVM ----------------------------------------------------------------------
  */
@@ -128,9 +147,12 @@ static void JNICALL call(JNIEnv *env, jclass class, jmethodID id, ...)
 static struct JNINativeInterface_ jni;
 static JNIEnv env = &jni;
 
+#define CODE_RETURNS 77
+
 /* As HotSpot begins it; then returns, with our function's address behind. */
-static const unsigned char code[] = {0x89, 0x84, 0x24, 0,    0xc0, 0xfe, 0xff, 0x55, 0x48, 0x8b,
-				     0xec, 0x48, 0x83, 0xec, 0x10, 0xc9, 0xc3, 0x49, 0xba};
+static const unsigned char code[] = {0x89,	   0x84, 0x24, 0,    0xc0, 0xfe, 0xff, 0x55,
+				     0x48,	   0x8b, 0xec, 0x48, 0x83, 0xec, 0x10, 0xb8,
+				     CODE_RETURNS, 0,	 0,    0,    0xc9, 0xc3, 0x49, 0xba};
 
 static void code_write(unsigned int n, size_t shift)
 {
@@ -172,9 +194,10 @@ static void setup(void)
 	jni.CallStaticVoidMethod = call;
 }
 
-static void java_call(unsigned int n, int number)
+/* Returns what the native's code does, if that is reached. */
+static int java_call(unsigned int n, int number)
 {
-	((void (*)(long, int))(uintptr_t)entry(n))(0, number);
+	return ((int (*)(long, int))(uintptr_t)entry(n))(0, number);
 }
 
 /* Nothing is patched, and no byte has changed. */
@@ -208,6 +231,40 @@ START_TEST(a_call_reaches_the_leaf_and_not_after_restoring)
 		ck_assert_int_eq(reached[n], 1);
 		ck_assert_mem_eq(cache + n * AREA + ENTRY, code, sizeof(code));
 	}
+}
+END_TEST
+
+START_TEST(what_a_leaf_leaves_to_it_the_native_does)
+{
+	unsigned int n;
+
+	ck_assert_int_eq(wrappers_patch(&env, wrappers, NATIVES), 0);
+	ck_assert_int_eq(slow, 0);
+	for (n = 0; n < NATIVES; n++)
+		java_call(n, -1);
+	ck_assert_int_eq(slow, 1 + 2 + 3 + 4);
+	wrappers_go_on(wrappers, NATIVES);
+	for (n = 0; n < NATIVES; n++) {
+		ck_assert_int_eq(java_call(n, -1), CODE_RETURNS);
+		ck_assert_int_eq(reached[n], 0);
+		java_call(n, 5);
+		ck_assert_int_eq(reached[n], 1);
+	}
+	ck_assert_int_eq(slow, 1 + 2 + 3 + 4);
+	ck_assert_int_eq(wrappers_patch(&env, wrappers, NATIVES), 0); /* again */
+	java_call(3, -1);
+	ck_assert_int_eq(slow, 1 + 2 + 3 + 4 + 4);
+	wrappers_go_on(wrappers, NATIVES);
+	wrappers_restore();
+	on_2(0, -1); /* by a thread that was in the leaf */
+	ck_assert_int_eq(java_call(2, -1), CODE_RETURNS);
+}
+END_TEST
+
+START_TEST(a_leaf_that_does_not_jump_is_refused)
+{
+	wrappers[0].leaf = leaf_that_calls;
+	refused();
 }
 END_TEST
 
@@ -347,6 +404,8 @@ static Suite *suite(void)
 	tcase_add_checked_fixture(t, setup, NULL);
 #if defined(__x86_64__)
 	tcase_add_test(t, a_call_reaches_the_leaf_and_not_after_restoring);
+	tcase_add_test(t, what_a_leaf_leaves_to_it_the_native_does);
+	tcase_add_test(t, a_leaf_that_does_not_jump_is_refused);
 	tcase_add_test(t, a_leaf_is_jumped_to_at_once_where_that_reaches);
 	tcase_add_test(t, a_leaf_that_is_far_is_reached_all_the_same);
 	tcase_add_test(t, what_the_jvm_wrote_over_it_stays);
