@@ -188,25 +188,20 @@ const char *probes_class(void);
 struct wrapper {
 	const char *name;		 /* of a native of java.lang.JProbe$, (I)V */
 	void (*leaf)(long unused, jint); /* called by compiled Java instead: in its convention */
-	/* Where @leaf jumps to with its arguments and its caller's stack when it has done nothing;
-	 * to begin with @leaf_slow. */
+	/* Where @leaf jumps to with its arguments and its caller's stack when it has done nothing:
+	 * set by wrappers_patch(), before anything calls @leaf. */
 	void (**leaf_on)(long unused, jint);
-	void (*leaf_slow)(long unused, jint);
 	/* As @leaf, called by the JVM's linker; 1: it has done nothing, the native is to. */
 	jint (*linked)(jint);
 	const void *jni, *critical; /* what the JVM calls else */
 };
 /**
  * wrappers_patch - has the JVM's own code for natives jump to C; to be called before any class
- * calls them. All of them or none: where it does not know every byte it changes nothing. Leaves go
- * on to @leaf_slow. Returns 0, also when they have been patched before, or -errno.
+ * calls them. All of them or none: where it does not know every byte it changes nothing. What a
+ * leaf leaves undone the JVM's code does, from behind what is patched. Returns 0, also when they
+ * have been patched before, or -errno.
  */
 int wrappers_patch(JNIEnv *env, const struct wrapper *wrappers, unsigned int n);
-/**
- * wrappers_go_on - has leaves that did nothing jump into the JVM's code that they were called
- * instead of, past what is patched, from now on; after wrappers_patch().
- */
-void wrappers_go_on(const struct wrapper *wrappers, unsigned int n);
 /* Takes the jumps back. */
 void wrappers_restore(void);
 

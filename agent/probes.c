@@ -60,7 +60,7 @@ static struct {
 	__u64 all;    /* calls that came to trial_write() */
 	__u64 leaves; /* of those, BY_JAVA */
 	__u32 number; /* what the last was given */
-	int natives;  /* linked functions leave all to the natives */
+	int natives;  /* what a leaf has not written is left to the native */
 	__u8 records[32768];
 } trial = {.writer = JIS_WRITER_INITIALIZER(trial.writer)};
 
@@ -273,7 +273,8 @@ static int enter_library_in_java(jint number)
 	__u32 *depth;
 	int done;
 
-	if (!(number & 0x7fffffff) || !agent_enter())
+	/* Who is not known yet is made known by the native. */
+	if (!(number & 0x7fffffff) || !agent_self || !agent_enter())
 		return 0;
 	depth = library_depth();
 	done = *depth ? library_nested_in_java(agent_self) : enter_in_java(number);
@@ -287,7 +288,7 @@ static int leave_library_in_java(jint number)
 	__u32 *depth;
 	int done;
 
-	if (!(number & 0x7fffffff) || !agent_enter())
+	if (!(number & 0x7fffffff) || !agent_self || !agent_enter())
 		return 0;
 	depth = library_depth();
 	done = *depth == 1 ? leave_in_java(number) : library_nested_in_java(agent_self);
@@ -297,13 +298,15 @@ static int leave_library_in_java(jint number)
 	return done;
 }
 
-/*
- * What a linked function has not written: its caller calls the native, unless it is a call on trial
- * that is not to get there.
- */
+/* Of what a leaf has not written: is it a call on trial that is not to get to the native? */
+static int trial_of_leaf(jint number)
+{
+	return !(number & 0x7fffffff) && !trial.natives;
+}
+
 static __attribute__((noinline)) jint linked_slow(jint number)
 {
-	if (number & 0x7fffffff || trial.natives)
+	if (!trial_of_leaf(number))
 		return 1;
 	trial_write(number, BY_JAVA);
 	return 0;
@@ -325,10 +328,11 @@ static __attribute__((noinline)) jint linked_slow(jint number)
  * the JVM's linker does.
  *
  * The last two write what fits into the packet that is open, and leave all else to the native, as
- * if they had not been called: leaf_*_on() is the JVM's code for it, a linked_*() that returns 1 is
- * followed by it. It is written there; and a thread that the JVM wants to stop does so there. As
- * compilers take calls of Java, and of natives, for places where threads stop, a loop may have no
- * other: so a thread comes by with each packet.
+ * if they had not been called: leaf_*_on() is the JVM's code for it, to which a leaf jumps, as
+ * wrappers_patch() sees to; a linked_*() that returns 1 is followed by it. It is written there; and
+ * a thread that the JVM wants to stop does so there. As compilers take calls of Java, and of
+ * natives, for places where threads stop, a loop may have no other: so a thread comes by with each
+ * packet.
  */
 #define PROBE(name, body)                                                                          \
 	JNIEXPORT void JNICALL Java_java_lang_JProbe_00024_##name(JNIEnv *env, jclass class,       \
@@ -343,15 +347,18 @@ static __attribute__((noinline)) jint linked_slow(jint number)
 	{                                                                                          \
 		body(number, BY_CRITICAL);                                                         \
 	}                                                                                          \
-	static void leaf_##name##_slow(long unused, jint number)                                   \
+	static void (*leaf_##name##_on)(long, jint);                                               \
+	static __attribute__((noinline)) void leaf_##name##_slow(long unused, jint number)         \
 	{                                                                                          \
-		body(number, BY_JAVA);                                                             \
+		if (trial_of_leaf(number))                                                         \
+			trial_write(number, BY_JAVA);                                              \
+		else                                                                               \
+			leaf_##name##_on(unused, number);                                          \
 	}                                                                                          \
-	static void (*leaf_##name##_on)(long, jint) = leaf_##name##_slow;                          \
 	static PROBE_PLACE void leaf_##name(long unused, jint number)                              \
 	{                                                                                          \
 		if (JIS_WRITER_UNLIKELY(!body##_in_java(number)))                                  \
-			leaf_##name##_on(unused, number); /* a jump: see wrappers_patch() */       \
+			leaf_##name##_slow(unused, number);                                        \
 	}                                                                                          \
 	static PROBE_PLACE jint linked_##name(jint number)                                         \
 	{                                                                                          \
@@ -366,7 +373,7 @@ PROBE(exitLibrary, leave_library)
 #define WRAPPER(native)                                                                            \
 	{                                                                                          \
 		.name = #native, .leaf = leaf_##native, .leaf_on = &leaf_##native##_on,            \
-		.leaf_slow = leaf_##native##_slow, .linked = linked_##native,                      \
+		.linked = linked_##native,                                                         \
 		.jni = (const void *)Java_java_lang_JProbe_00024_##native,                         \
 		.critical = (const void *)JavaCritical_java_lang_JProbe_00024_##native,            \
 	}
@@ -611,20 +618,13 @@ static int leaves_work_by_c2(JNIEnv *env, const char *probes)
 	return 1;
 }
 
-static int patched_work(JNIEnv *env)
+/* And does what a leaf leaves to it come by the native? */
+static int probes_work(JNIEnv *env, const char *probes)
 {
-	if (!leaves_work(env, PROBE_CLASS))
-		return 0;
-	wrappers_go_on(wrappers, NR_WRAPPERS);
-	return probes_answer(env, PROBE_CLASS, THROUGH_NATIVE);
-}
-
-static int linked_work(JNIEnv *env)
-{
-	int good = leaves_work(env, LINKED_CLASS);
+	int good = leaves_work(env, probes);
 
 	trial.natives = 1;
-	good = good && probes_answer(env, LINKED_CLASS, THROUGH_NATIVE);
+	good = good && probes_answer(env, probes, THROUGH_NATIVE);
 	trial.natives = 0;
 	return good;
 }
@@ -643,7 +643,7 @@ static int patch_try(JNIEnv *env)
 		agent_debug("the code that calls natives is left as it is: %s", strerror(-error));
 		return 0;
 	}
-	if (patched_work(env))
+	if (probes_work(env, PROBE_CLASS))
 		return 1;
 	wrappers_restore();
 	recorder_note("patched natives do not answer as they must: they are as before");
@@ -658,7 +658,7 @@ static int link_try(JNIEnv *env)
 		agent_debug("the JVM's linker calls no natives: %s", strerror(-bound));
 		return 0;
 	}
-	works = bound ? leaves_work_by_c2(env, LINKED_CLASS) : linked_work(env);
+	works = bound ? leaves_work_by_c2(env, LINKED_CLASS) : probes_work(env, LINKED_CLASS);
 	if (works == -ETIME)
 		agent_debug("C2 has compiled no call of a native");
 	else if (!works)
@@ -668,10 +668,15 @@ static int link_try(JNIEnv *env)
 
 static void way_choose(JNIEnv *env)
 {
+	/* By another clock leaves write nothing. */
+	int leaves = agent.writer.clock == JIS_CLOCK_TSC;
+
 	probe_class = PROBE_CLASS;
-	if (patch_try(env)) {
+	if (!leaves)
+		wrappers_restore(); /* of a former recording */
+	if (leaves && patch_try(env)) {
 		way = JIS_METHOD_WAY_PATCH;
-	} else if (link_try(env)) {
+	} else if (leaves && link_try(env)) {
 		way = JIS_METHOD_WAY_LINK;
 		probe_class = LINKED_CLASS;
 	} else {

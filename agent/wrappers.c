@@ -48,8 +48,9 @@
 #define REACH ((1ull << 31) - (1ull << 24))
 #define JUMP_SIZE 5u
 #define FAR_JUMP_SIZE 16u
-#define HEAD_SIZE 7u	   /* of the first instruction */
-#define NEAR_CODE_SIZE 32u /* of one native: a far jump, and how to go on */
+#define HEAD_SIZE 7u	       /* of the first instruction */
+#define LEAF_NUMBER 0x7fffffff /* what it is tried with: of no method */
+#define NEAR_CODE_SIZE 32u     /* of one native: a far jump, and how to go on */
 
 /* One native, and where it was patched. */
 static struct site {
@@ -64,6 +65,10 @@ static struct {
 	long method_size, code, from_compiled;
 	__u64 low, high; /* of the code cache */
 } layout;
+
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+#define LEAF_NUMBER_TEXT TEXT(LEAF_NUMBER)
 
 /*
  * Where a leaf goes on to while that is tried: notes the stack and the argument it comes with.
@@ -86,7 +91,7 @@ __asm__(".pushsection .text\n"
 	"	lea -8(%rsp), %rax\n"
 	"	mov %rax, jis_leaf_expected(%rip)\n"
 	"	mov %rdi, %rax\n"
-	"	mov $0x80000000, %esi\n"
+	"	mov $" LEAF_NUMBER_TEXT ", %esi\n"
 	"	call *%rax\n"
 	"	add $8, %rsp\n"
 	"	ret\n"
@@ -106,8 +111,7 @@ static int leaves_jump(const struct wrapper *wrappers, unsigned int n)
 		*wrappers[i].leaf_on = jis_leaf_came_by;
 		jis_leaf_came = jis_leaf_number = 0;
 		jis_leaf_try(wrappers[i].leaf);
-		good = good && jis_leaf_came == jis_leaf_expected && jis_leaf_number == 1u << 31;
-		*wrappers[i].leaf_on = wrappers[i].leaf_slow;
+		good = good && jis_leaf_came == jis_leaf_expected && jis_leaf_number == LEAF_NUMBER;
 	}
 	tried = 1;
 	return good;
@@ -225,8 +229,8 @@ static int writable(__u64 address)
 	return is;
 }
 
-/* Is it the code of the native, every byte that matters? */
-static int code_known(__u64 method, __u64 entry, const struct wrapper *w)
+/* Is it the code of the native, every byte that matters? @head: its first HEAD_SIZE then. */
+static int code_known(__u64 method, __u64 entry, const struct wrapper *w, unsigned char *head)
 {
 	unsigned char code[CODE_MAX];
 	size_t n = sizeof(code);
@@ -240,6 +244,7 @@ static int code_known(__u64 method, __u64 entry, const struct wrapper *w)
 		n = (size_t)(layout.high - entry);
 	if (n < CODE_HEAD || vm_read(entry, code, n) < 0 || !head_known(code))
 		return 0;
+	memcpy(head, code, HEAD_SIZE);
 	return (calls(code, n, entry, w->jni) || calls(code, n, entry, w->critical)) &&
 	       writable(entry & ~7ull);
 }
@@ -344,6 +349,8 @@ static int jump_make(struct site *s, const struct wrapper *w)
 		return -ERANGE;
 	was = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 	memcpy(bytes, &was, sizeof(was));
+	if (memcmp(bytes + s->entry % 8, s->head, JUMP_SIZE)) /* the JVM has given it up */
+		return -EAGAIN;
 	bytes[s->entry % 8] = 0xe9;
 	memcpy(bytes + s->entry % 8 + 1, &near, sizeof(near));
 	s->was = was;
@@ -383,6 +390,7 @@ static int still_there(const struct site *s, __u64 method)
 static int wrapper_find(JNIEnv *env, jclass class, const struct wrapper *w, struct site *s)
 {
 	jmethodID id = (*env)->GetStaticMethodID(env, class, w->name, "(I)V");
+	unsigned char head[HEAD_SIZE];
 	__u64 method, entry;
 
 	exception_clear(env);
@@ -392,11 +400,13 @@ static int wrapper_find(JNIEnv *env, jclass class, const struct wrapper *w, stru
 	if (still_there(s, method))
 		return 0;
 	s->word = NULL; /* if the JVM has given it up, it is no longer ours */
-	s->near = NULL;
 	entry = entry_make(env, class, id, method);
-	if (!entry || !code_known(method, entry, w) || vm_read(entry, s->head, HEAD_SIZE) < 0)
+	if (!entry || !code_known(method, entry, w, head))
 		return -ENOENT;
+	if (entry != s->entry || memcmp(head, s->head, HEAD_SIZE))
+		s->near = NULL;
 	s->entry = entry;
+	memcpy(s->head, head, HEAD_SIZE);
 	return 0;
 }
 
@@ -414,15 +424,14 @@ static int all_find(JNIEnv *env, const struct wrapper *wrappers, unsigned int n)
 	return error;
 }
 
-void wrappers_go_on(const struct wrapper *wrappers, unsigned int n)
+/* Has leaves that did nothing go on in the JVM's code that they were called instead of. */
+static void go_on(const struct wrapper *w, const struct site *s)
 {
-	const unsigned char *on;
-	unsigned int i;
+	void (*on)(long, jint);
+	const unsigned char *code = s->near + FAR_JUMP_SIZE;
 
-	for (i = 0; i < n; i++) {
-		on = sites[i].near + FAR_JUMP_SIZE;
-		memcpy(wrappers[i].leaf_on, &on, sizeof(on));
-	}
+	memcpy(&on, &code, sizeof(on));
+	__atomic_store_n(w->leaf_on, on, __ATOMIC_RELEASE);
 }
 
 int wrappers_patch(JNIEnv *env, const struct wrapper *wrappers, unsigned int n)
@@ -437,8 +446,8 @@ int wrappers_patch(JNIEnv *env, const struct wrapper *wrappers, unsigned int n)
 		error = all_find(env, wrappers, n);
 	if (!error)
 		error = near_code_make(wrappers, n);
-	for (i = 0; i < n; i++)
-		__atomic_store_n(wrappers[i].leaf_on, wrappers[i].leaf_slow, __ATOMIC_RELEASE);
+	for (i = 0; !error && i < n; i++)
+		go_on(&wrappers[i], &sites[i]);
 	for (i = 0; !error && i < n; i++)
 		if (!sites[i].word)
 			error = jump_make(&sites[i], &wrappers[i]);
@@ -448,10 +457,6 @@ int wrappers_patch(JNIEnv *env, const struct wrapper *wrappers, unsigned int n)
 }
 
 #else /* !__x86_64__ */
-
-void wrappers_go_on(const struct wrapper *wrappers, unsigned int n)
-{
-}
 
 int wrappers_patch(JNIEnv *env, const struct wrapper *wrappers, unsigned int n)
 {
