@@ -638,7 +638,9 @@ static int patch_try(JNIEnv *env)
 		wrappers_restore(); /* of a former recording */
 		return 0;
 	}
+	trial.natives = 1; /* leaves are tried, of which none is to write */
 	error = wrappers_patch(env, wrappers, NR_WRAPPERS);
+	trial.natives = 0;
 	if (error) {
 		agent_debug("the code that calls natives is left as it is: %s", strerror(-error));
 		return 0;

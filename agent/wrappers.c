@@ -49,7 +49,7 @@
 #define JUMP_SIZE 5u
 #define FAR_JUMP_SIZE 16u
 #define HEAD_SIZE 7u	       /* of the first instruction */
-#define LEAF_NUMBER 0x7fffffff /* what it is tried with: of no method */
+#define LEAF_NUMBER 0x80000000 /* what it is tried with: JIS_METHOD_UNWOUND */
 #define NEAR_CODE_SIZE 32u     /* of one native: a far jump, and how to go on */
 
 /* One native, and where it was patched. */

@@ -36,8 +36,8 @@ static void native(void)
 {
 }
 
-/* Numbers of no method it leaves to the native. Not with what a sanitizer has it do at its end. */
-#define LEFT 0x7fffffff
+/* This number it leaves to the native. Not with what a sanitizer has it do at its end. */
+#define LEFT ((jint)JIS_METHOD_UNWOUND)
 #define LEAF(n)                                                                                    \
 	static void (*on_##n)(long, jint);                                                         \
 	static __attribute__((no_sanitize("thread"))) void leaf_##n(long unused, jint number)      \
