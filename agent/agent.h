@@ -132,7 +132,7 @@ struct agent_thread {
 	/* probes.c: calls of library methods under way, in recording @library_generation, and those
 	 * of the carrier itself while it has a virtual thread on it */
 	__u32 library_depth, carrier_library_depth, library_generation;
-	__u32 library_nested; /* any number */
+	__u32 library_nested; /* counts, from anywhere, probes of such calls inside of another */
 	struct agent_thread *next, **link;
 };
 

@@ -118,6 +118,7 @@ static int by_c2(void)
 	return agent.vm_version == VERSION_C2;
 }
 
+/* Those that only 17 needs are there in any case. */
 static void constants_write(struct jis_bytes *b, const struct wrapper *wrappers, unsigned int n)
 {
 	unsigned int i, place;
@@ -478,7 +479,7 @@ static int can_call(void)
 int linker_bind(JNIEnv *env, const struct wrapper *wrappers, unsigned int n)
 {
 	jclass class;
-	int error;
+	int result;
 
 	if (!can_call())
 		return -ENOTSUP;
@@ -490,10 +491,10 @@ int linker_bind(JNIEnv *env, const struct wrapper *wrappers, unsigned int n)
 	exception_clear(env);
 	if (!class)
 		class = class_define(env, wrappers, n);
-	error = class && static_object(env, class, ENTRY_FIELD, OBJECT) ? by_c2() : -ENOTSUP;
+	result = class && static_object(env, class, ENTRY_FIELD, OBJECT) ? by_c2() : -ENOTSUP;
 	exception_clear(env);
 	(*env)->PopLocalFrame(env, NULL);
-	return error;
+	return result;
 }
 
 #else /* !__x86_64__ */

@@ -48,9 +48,8 @@
 #define REACH ((1ull << 31) - (1ull << 24))
 #define JUMP_SIZE 5u
 #define FAR_JUMP_SIZE 16u
-#define HEAD_SIZE 7u	       /* of the first instruction */
-#define LEAF_NUMBER 0x80000000 /* what it is tried with: JIS_METHOD_UNWOUND */
-#define NEAR_CODE_SIZE 32u     /* of one native: a far jump, and how to go on */
+#define HEAD_SIZE 7u	   /* of the first instruction */
+#define NEAR_CODE_SIZE 32u /* of one native: a far jump, and how to go on */
 
 /* One native, and where it was patched. */
 static struct site {
@@ -66,10 +65,6 @@ static struct {
 	__u64 low, high; /* of the code cache */
 } layout;
 
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
-#define LEAF_NUMBER_TEXT TEXT(LEAF_NUMBER)
-
 /*
  * Where a leaf goes on to while that is tried: notes the stack and the argument it comes with.
  * jis_leaf_try() calls one as compiled Java does, and notes the stack it is to come with.
@@ -77,7 +72,7 @@ static struct {
 __u64 jis_leaf_came, jis_leaf_expected;
 __u32 jis_leaf_number;
 void jis_leaf_came_by(long unused, jint number);
-void jis_leaf_try(void (*leaf)(long unused, jint));
+void jis_leaf_try(void (*leaf)(long unused, jint), jint number);
 
 __asm__(".pushsection .text\n"
 	".type jis_leaf_came_by, @function\n"
@@ -91,7 +86,6 @@ __asm__(".pushsection .text\n"
 	"	lea -8(%rsp), %rax\n"
 	"	mov %rax, jis_leaf_expected(%rip)\n"
 	"	mov %rdi, %rax\n"
-	"	mov $" LEAF_NUMBER_TEXT ", %esi\n"
 	"	call *%rax\n"
 	"	add $8, %rsp\n"
 	"	ret\n"
@@ -110,8 +104,9 @@ static int leaves_jump(const struct wrapper *wrappers, unsigned int n)
 	for (i = 0; !tried && i < n; i++) {
 		*wrappers[i].leaf_on = jis_leaf_came_by;
 		jis_leaf_came = jis_leaf_number = 0;
-		jis_leaf_try(wrappers[i].leaf);
-		good = good && jis_leaf_came == jis_leaf_expected && jis_leaf_number == LEAF_NUMBER;
+		jis_leaf_try(wrappers[i].leaf, (jint)JIS_METHOD_UNWOUND);
+		good = good && jis_leaf_came == jis_leaf_expected &&
+		       jis_leaf_number == JIS_METHOD_UNWOUND;
 	}
 	tried = 1;
 	return good;

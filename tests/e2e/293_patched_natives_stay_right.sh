@@ -115,7 +115,11 @@ stops() { # WAY JAVA
 	for kind in 'told LongLoop$Told.step' 'library library:LongLoop$Library.*'; do
 		# shellcheck disable=SC2086 # an option, or none
 		"${RECORD[@]}" -q ${without[$1]} --pool 32M --methods-budget 0 --methods "${kind#* }" -o stops -- \
-			timeout -s KILL 100 "$2" -cp "$CLASSES" LongLoop "${kind% *}" 3 >out 2>err || { status=$?; cat out err; fail "${kind% *} by $1 natives: exit status $status"; }
+			timeout -s KILL 100 "$2" -cp "$CLASSES" LongLoop "${kind% *}" 3 >out 2>err || {
+			status=$?
+			cat out err
+			fail "${kind% *} by $1 natives: exit status $status"
+		}
 		by "$1" stops
 		"$JIS" info stops | grep 'recorded by'
 		echo "${kind% *} by $1 natives: $(tr '\n' ' ' <out)"
