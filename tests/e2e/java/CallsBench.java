@@ -4,9 +4,9 @@ import java.util.Arrays;
 
 /**
  * What recording a call costs: methods that are traced, the same that are not, and the limit in C, in turn in one JVM.
- * Usage: CallsBench LIBRARY ROUNDS [whole]; prints the medians in ns, and the median of the ratios within a round. Whole:
- * of what a call takes in all, where all methods are traced; else an untraced one is subtracted. The additions a ns are of
- * a loop that does nothing else: they are fewer where the core has less to give.
+ * Usage: CallsBench LIBRARY ROUNDS [whole]; prints each round's ratio and additions, then the medians in ns, and the median
+ * of the ratios. Whole: of what a call takes in all, where all methods are traced; else an untraced one is subtracted. The
+ * additions a ns are of a loop that does nothing else: they are fewer where the core has less to give.
  */
 public class CallsBench {
 	static final int PAIRS = 80000;
@@ -103,6 +103,7 @@ public class CallsBench {
 			traced[i] = (double) (t3 - t2 - (whole ? 0 : t2 - t1)) / PAIRS;
 			additions[i] = 16.0 * PAIRS / (t4 - t3);
 			ratio[i] = traced[i] / limit[i];
+			System.out.printf("round: %.2f additions a ns, ratio %.3f%n", additions[i], ratio[i]);
 		}
 		System.out.printf("traced call %.1f ns, two clock reads and stores %.1f ns, %.1f additions a ns, ratio %.2f%n",
 				median(traced), median(limit), median(additions), median(ratio));
