@@ -174,8 +174,7 @@ static void known_class_free(JNIEnv *env, struct known_class *known)
 }
 
 /*
- * Looks at those of @bucket, from @from to @end, that have the hash of @known. Returns the one that
- * is
+ * Looks at those of @bucket, from @from to @end, that have the hash of @known. Returns the one of
  * @class, another thread having added it; NULL: there is none, and those of other classes are
  * twins.
  */

@@ -188,9 +188,8 @@ static void pool_drop(JNIEnv *env, struct pool *pool)
 }
 
 /*
- * Looks at those from @from to @end that have the hash of @kept. Returns the index of the one that
- * is
- * @object, or @end: there is none, and those of other objects are twins.
+ * Looks at those from @from to @end that have the hash of @kept. Returns the index of @object's, or
+ * @end: there is none, and those of other objects are twins.
  */
 static unsigned int pool_twins(JNIEnv *env, unsigned int from, unsigned int end, jobject object,
 			       struct pool *kept)

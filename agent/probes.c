@@ -98,9 +98,8 @@ static __attribute__((noinline)) void trial_write(jint number, enum caller by)
 	agent_leave();
 }
 
-/* Puts this thread's probes on trial: they write into trial.slot as into a slot of the recording,
- * if
- * @words; else all come to trial_write(). */
+/* Puts this thread's probes on trial: if @words, they write into trial.slot as into a slot of the
+ * recording; else all come to trial_write(). */
 static void trial_words(int words)
 {
 	trial.slot.position = trial.slot.end = 0;
