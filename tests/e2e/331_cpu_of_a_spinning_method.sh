@@ -24,6 +24,8 @@ check() {
 		off = abs(cpu - told) / told
 		print("%s: %d calls, CPU %.3f ms by the trace, %.3f by the kernel's books (%.2f %%), ready %.3f of %.3f ms" %
 		      (name, calls, cpu / 1e6, told / 1e6, off * 100, ready / 1e6, wall / 1e6))
+		if off > 0.01: # where is what is missing?
+			print(spun, {k: v for k, v in row.items() if v not in ("", "0")})
 		assert calls == len(spun), (calls, len(spun))
 		assert told < 0.9 * wall, "nobody wanted its CPU"
 		assert off <= 0.01, "more than 1 % apart"
