@@ -4,7 +4,8 @@
 # here, by the way the agent chooses, by that without patching, without linking too, and by plain JNI; by JFR (25), by
 # JVMTI's events, and untraced. Each in LAUNCHES (5) JVMs, as no two lay out their code alike: the median, and the range.
 # In the end the same of those rounds alone, of all JVMs, in which the core gave nearly what it gives at its best, by the
-# additions made beside: where its other half is busy with something else, what surrounds the clock takes more of the time.
+# additions made beside: with less, as where, it seems, its other thread is busy, ratios tend to be higher. That selects: bars
+# are compared with the medians of all rounds.
 # Needs root. Usage: tests/bench/calls.sh BUILD [ROUNDS]
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -15,8 +15,8 @@ trap 'kill $neighbour 2>/dev/null || true' EXIT
 # What a hypervisor took of CPU 0 so far, ms.
 stolen() { awk -v hz="$(getconf CLK_TCK)" '$1 == "cpu0" { print $9 * 1000 / hz }' /proc/stat; }
 
-# check NAME MILLISECONDS STOLEN: what the trace says, and the program, which spun for longer than that; since stolen() was
-# STOLEN
+# check NAME MILLISECONDS STOLEN: what the trace says, and the program, which spun for longer than that since stolen()
+# printed STOLEN
 check() {
 	"$JIS" info --strict -q "$1" >"$1.info" || fail "$1: records were lost"
 	"$JIS" stats -q --csv "$1" >"$1.csv"
@@ -34,7 +34,7 @@ check() {
 		print("%s: %d calls, CPU %.3f ms by the trace, %.3f by the kernel's books (%.2f %%), ready %.3f, unknown %.3f of %.3f ms; stolen %.0f" %
 		      (name, calls, cpu / 1e6, told / 1e6, off * 100, ready / 1e6, unknown / 1e6, wall / 1e6, stolen / 1e6))
 		untold = "did not tell of" in open(name + ".info").read()
-		assert unknown <= (0.05 * wall if untold else 0), "unknown"
+		assert unknown <= (0.02 * wall if untold else 0), "too much is unknown"
 		assert calls == len(spun), (calls, len(spun))
 		assert told < 0.9 * wall, "nobody wanted its CPU"
 		assert off <= 0.01, "more than 1 % apart"

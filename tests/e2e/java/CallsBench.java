@@ -103,6 +103,8 @@ public class CallsBench {
 			traced[i] = (double) (t3 - t2 - (whole ? 0 : t2 - t1)) / PAIRS;
 			additions[i] = 16.0 * PAIRS / (t4 - t3);
 			ratio[i] = traced[i] / limit[i];
+		}
+		for (int i = 0; i < rounds; i++) { // not before all are done: it would be in the next one's way
 			System.out.printf("round: %.2f additions a ns, ratio %.3f%n", additions[i], ratio[i]);
 		}
 		System.out.printf("traced call %.1f ns, two clock reads and stores %.1f ns, %.1f additions a ns, ratio %.2f%n",
