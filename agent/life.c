@@ -265,6 +265,19 @@ void life_methods_later(void)
 	vm_leave(env);
 }
 
+/*
+ * With no recording under way. Probes look at nothing but their thread's words, which may be in the
+ * pool: when nobody can set them any more, they are forgotten, and when nobody is in a probe that
+ * saw them before, the pool may go.
+ */
+static void probes_end(JNIEnv *env, int ms)
+{
+	in_probes = !slots_quiet(ms);
+	slots_forget_words();
+	if (!probes_quiet(env))
+		in_probes = 1;
+}
+
 /* The same for a thread that is none of the JVM's. */
 static void jvm_leave_alone(void)
 {
@@ -273,7 +286,7 @@ static void jvm_leave_alone(void)
 	if (env) {
 		pthread_mutex_lock(&jvm_lock);
 		jvm_undo(env);
-		in_probes = !probes_quiet(env);
+		probes_end(env, 0);
 		tables_forget(env);
 		pthread_mutex_unlock(&jvm_lock);
 		vm_leave(env);
@@ -288,6 +301,7 @@ static void writing_end(void)
 {
 	agent_recording_set(0);
 	jis_writer_off(&agent.writer);
+	jis_words_close_all(&agent.writer);
 }
 
 /* Nobody is inside when the JVM's part is undone, so nothing comes after it. */
@@ -364,7 +378,7 @@ static void vm_info_write(void)
 static void begin_undo(JNIEnv *live)
 {
 	writing_end();
-	in_probes = !probes_quiet(live);
+	probes_end(live, QUIET_MS);
 	pool_release();
 	recorder_close();
 }
@@ -374,7 +388,8 @@ static int begin(const char *path, JNIEnv *live, char *why, size_t n)
 {
 	int error;
 
-	in_probes = in_probes && !probes_quiet(live);
+	if (in_probes || pool_left)
+		probes_end(live, 0);
 	if (pool_left)
 		pool_release();
 	if (live)

@@ -94,6 +94,7 @@ static __attribute__((noinline)) void trial_write(jint number, enum caller by)
 		trial.slot.position = (uintptr_t)trial.records - (uintptr_t)agent.writer.pool;
 		trial.slot.end = trial.slot.position + sizeof(trial.records);
 		jis_last_set(&agent.writer, &trial.slot, jis_ticks(&agent.writer));
+		trial.slot.words_until = trial.slot.last + JIS_TIME_MASK;
 	}
 	agent_leave();
 }
@@ -102,7 +103,7 @@ static __attribute__((noinline)) void trial_write(jint number, enum caller by)
  * recording; else all come to trial_write(). */
 static void trial_words(int words)
 {
-	trial.slot.position = trial.slot.end = 0;
+	trial.slot.position = trial.slot.end = trial.slot.words_until = 0;
 	if (!agent_enter())
 		return;
 	agent_self->on_trial = 1;
@@ -122,16 +123,32 @@ static void trial_end(void)
 	agent_leave();
 }
 
+/* The next ones need not come here, if there is room for them. */
+static void words_open(void)
+{
+	const __u64 ids = 1ull << JIS_EV_method_enter | 1ull << JIS_EV_method_exit;
+	struct agent_thread *self;
+
+	if (!agent_enter())
+		return;
+	self = agent_self;
+	if (self->slot && self->generation == agent.generation)
+		jis_words_open(&agent.writer, self->slot, ids);
+	agent_leave();
+}
+
 /* What is no plain record into a packet that is open: the first of a thread, a trial, a full
- * packet. */
+ * packet, the first after a packet was opened or recording was paused. */
 static __attribute__((noinline)) void probe_write_slow(unsigned int id, jint number, enum caller by)
 {
 	struct jis_ev_method_enter record = {(__u32)number};
 
-	if (number & 0x7fffffff)
+	if (number & 0x7fffffff) {
 		agent_write(id, &record, sizeof(record));
-	else
+		words_open();
+	} else {
 		trial_write(number, by);
+	}
 }
 
 /*
@@ -155,14 +172,13 @@ JIS_WRITER_FAST int write_marked(unsigned int id, jint number)
 }
 
 /*
- * The same of a thread that is in Java: as long as it is, no recording ends (probes_quiet()), so
- * that the slot stays what it was when the writer was seen on. Not looked up before that: it may be
- * a former recording's then. And no signal handler that interrupts compiled Java calls the agent.
+ * The same of a thread that is in Java: as long as it is, no recording's pool goes that its words
+ * were in when it came (probes_quiet()), and of one that has ended they are closed. So that is all
+ * it looks at. And no signal handler that interrupts compiled Java calls the agent.
  */
 JIS_WRITER_FAST int write_in_java(unsigned int id, jint number)
 {
-	return JIS_WRITER_LIKELY(jis_writer_on_fast(&agent.writer, id)) &&
-	       JIS_WRITER_LIKELY(jis_write_word(&agent.writer, agent_words, id, (__u32)number));
+	return JIS_WRITER_LIKELY(jis_write_word(&agent.writer, agent_words, id, (__u32)number));
 }
 
 JIS_WRITER_FAST void probe_write(unsigned int id, jint number, enum caller by)
@@ -317,7 +333,7 @@ static __attribute__((noinline)) jint linked_slow(jint number)
  * aligns what it puts before the function.
  */
 #ifdef __x86_64__
-#define PROBE_PLACE __attribute__((aligned(64), patchable_function_entry(35, 35)))
+#define PROBE_PLACE __attribute__((aligned(64), patchable_function_entry(51, 51)))
 #else
 #define PROBE_PLACE
 #endif

@@ -212,7 +212,13 @@ uint32_t pool_packets(const struct pool *p)
 
 void pool_mask_set(struct pool *p, uint64_t mask)
 {
+	uint32_t i;
+
 	__atomic_store_n(&pool_header(p)->event_mask, mask, __ATOMIC_RELAXED);
+	/* Probes do not look at it: those of records that are wanted no more are told so. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (i = 0; i < p->nr_slots; i++)
+		__atomic_store_n(&pool_shared_slot(p, i)->words_until, 0, __ATOMIC_RELAXED);
 }
 
 /* So many more are let pass, so that nobody is in doubt who has just begun. */

@@ -74,7 +74,8 @@ bool pool_words_read(const struct pool *p);
 uint32_t pool_slots(const struct pool *p);
 uint32_t pool_packets(const struct pool *p);
 
-/* Which events writers write; 0 pauses. */
+/* Which events writers write; 0 pauses. Closes all slots to an agent's probes, which ask again
+ * then. */
 void pool_mask_set(struct pool *p, uint64_t mask);
 
 /* pool_drain - stores the packets that are full. Returns how many, or the sink's error. */

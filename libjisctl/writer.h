@@ -259,13 +259,47 @@ JIS_WRITER_SLOW void jis_lose(struct jis_slot *s, unsigned int id, __u64 now)
 
 /* Packets ------------------------------------------------------------------------------------ */
 
-/* OPEN -> FULL: the recorder may have it. */
-JIS_WRITER_SLOW void jis_packet_close(struct jis_writer *w, struct jis_slot *s)
+/** jis_words_close - no more by jis_write_word() into @s, until jis_words_open(). */
+JIS_WRITER_FAST void jis_words_close(struct jis_slot *s)
+{
+	__atomic_store_n(&s->words_until, 0, __ATOMIC_RELAXED);
+}
+
+/**
+ * jis_words_open - lets jis_write_word() write into @s for as long as a header's time can tell
+ * after the last record of jis_write(), and all of @ids (bits as in event_mask) are wanted: who
+ * masks one out closes all slots after that. For the slot's owner.
+ */
+JIS_WRITER_SLOW void jis_words_open(struct jis_writer *w, struct jis_slot *s, __u64 ids)
+{
+	const __u64 *mask;
+
+	s->words_were = 1;
+	__atomic_store_n(&s->words_until, s->last + JIS_TIME_MASK, __ATOMIC_RELAXED);
+	/* Either is seen here what was masked out, or it is seen there that it is open. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	mask = __atomic_load_n(&w->mask, __ATOMIC_ACQUIRE);
+	if ((__atomic_load_n(mask, __ATOMIC_RELAXED) & ids) != ids)
+		jis_words_close(s);
+}
+
+/** jis_words_close_all - after jis_writer_off(), with the pool still there: for all slots. */
+JIS_WRITER_SLOW void jis_words_close_all(struct jis_writer *w)
+{
+	__u32 i;
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (i = 0; i < w->nr_slots; i++)
+		jis_words_close(&w->slots[i]);
+}
+
+/* OPEN -> FULL: the recorder may have it. @now: nobody knows when words were written last. */
+JIS_WRITER_SLOW void jis_packet_close(struct jis_writer *w, struct jis_slot *s, __u64 now)
 {
 	__u64 start = w->packets_offset + (__u64)s->packet * w->packet_size;
 	struct jis_packet_header *h = (struct jis_packet_header *)(void *)(w->pool + start);
 
-	h->timestamp_end = s->last - w->base;
+	h->timestamp_end = s->words_were ? jis_not_before(w, s, now) : s->last - w->base;
 	h->content_size = (s->position - start) * 8;
 	h->events_discarded = s->lost_total;
 	s->position = 0;
@@ -396,7 +430,7 @@ JIS_WRITER_SLOW int jis_packet_next(struct jis_writer *w, struct jis_slot *s, si
 	int known_full = !s->position && s->lost_first, index;
 
 	if (s->position)
-		jis_packet_close(w, s);
+		jis_packet_close(w, s, now);
 	if (slot == JIS_POOL_DICT_SLOT) {
 		first = 0;
 		last = w->dict_packets;
@@ -487,9 +521,10 @@ JIS_WRITER_FAST void jis_write(struct jis_writer *w, struct jis_slot *s, unsigne
 /**
  * jis_write_word - jis_write() of a payload of 4 bytes, where that takes no more than to put it
  * into the packet the slot has open; calls nothing, so that who has little else to do needs no
- * stack frame. Only for a writer whose clock is JIS_CLOCK_TSC, and @id up to JIS_COMPACT_ID_MAX,
- * one that is wanted: the caller has asked. The caller sees to it that no other writer of @s, a
- * signal handler, comes in between, and @w stays: @s->busy is neither read nor set. Nearly all of
+ * stack frame. Only for a writer whose clock is JIS_CLOCK_TSC, @id up to JIS_COMPACT_ID_MAX, and
+ * one of those the slot is open for (jis_words_open()). The caller sees to it that no other writer
+ * of @s, a signal handler, comes in between, and @w stays: @s->busy is neither read nor set. A
+ * counter that goes back is not noticed, as clock_choose() takes none that does. Nearly all of
  * it hides behind the clock's latency, but on a core that has less to give than usual each
  * instruction shows (docs/benchmarks.md, "A traced Java call"). Returns 1, or 0: nothing is written
  * nor counted; jis_write() does it.
@@ -501,13 +536,11 @@ JIS_WRITER_FAST int jis_write_word(struct jis_writer *w, struct jis_slot *s, uns
 	__u64 next = position + JIS_COMPACT_SIZE + sizeof(word);
 	unsigned char *p;
 
-	if (JIS_WRITER_UNLIKELY(next > s->end) ||
-	    JIS_WRITER_UNLIKELY(now - s->last >= 1u << JIS_TIME_BITS))
+	if (JIS_WRITER_UNLIKELY(next > s->end) || JIS_WRITER_UNLIKELY(now > s->words_until))
 		return 0;
 	p = (unsigned char *)((uintptr_t)w->pool + position);
 	__builtin_prefetch(p + JIS_PREFETCH, 1);
 	memcpy(p + JIS_COMPACT_SIZE, &word, sizeof(word));
-	s->last = now;
 	__atomic_store_n((__u32 *)(void *)p, (__u32)id | (__u32)now << 5, __ATOMIC_RELEASE);
 	s->position = next;
 	jis_count(&s->produced[id]);
@@ -526,7 +559,7 @@ JIS_WRITER_SLOW void jis_slot_bind(struct jis_writer *w, struct jis_slot *s, __u
 	now = jis_not_before(w, s, now);
 	/* Without room there is nothing to do: a packet's header names its owner. */
 	if (s->end - s->position < need)
-		jis_packet_close(w, s);
+		jis_packet_close(w, s, now);
 	else
 		jis_record_put(w, s, JIS_EV_thread_bind, &record, sizeof(record), now);
 	s->bound = tid;

@@ -17,7 +17,7 @@
 
 #include "events.h"
 
-#define JIS_ABI_VERSION 3
+#define JIS_ABI_VERSION 4
 
 /* Packets ------------------------------------------------------------------------------------ */
 
@@ -318,13 +318,17 @@ struct jis_slot {
 	/* 1 while a record is being written: a nested writer drops and counts. Not for those of an
 	 * agent's probes, who keep others off by their own means. */
 	__u32 busy;
-	__u64 last;	  /* time of the last record, base and all */
+	__u64 last;	  /* time of the last record but words after it, base and all */
 	__u64 position;	  /* next free byte, from the pool's start; 0 = no packet */
 	__u64 end;	  /* end of the open packet, from the pool's start */
 	__u32 packet;	  /* index of the open packet */
 	__u32 bound;	  /* tid the last thread_bind or packet header named */
 	__u64 sequence;	  /* packet_seq of the next packet */
 	__u64 lost_total; /* sum over lost[] */
+	/* Until then, base and all, an agent's probes may write words without a look at event_mask;
+	 * 0: not at all. The recorder, too, writes 0, after event_mask. */
+	__u64 words_until;
+	__u64 words_were; /* 1 once words may have been written: last may be before the last record */
 	/* First and last time, and count by type, of what was lost since the last LOST record was
 	 * written; the writer writes one lost_records per type when it opens its next packet. */
 	__u64 lost_first;

@@ -185,7 +185,7 @@ int main(int argc, char **argv)
 		t1 = cpu_ns();
 		event_round(slot, start);
 		t2 = cpu_ns();
-		jis_packet_close(&writer, slot);
+		jis_packet_close(&writer, slot, jis_ticks(&writer));
 		limit_check();
 		round_check(slot, start);
 		if (r < 0)

@@ -139,11 +139,13 @@ START_TEST(pools)
 	AT(jis_slot, bound, 36);
 	AT(jis_slot, sequence, 40);
 	AT(jis_slot, lost_total, 48);
-	AT(jis_slot, lost_first, 56);
-	AT(jis_slot, lost_last, 64);
-	AT(jis_slot, lost_told, 72);
-	AT(jis_slot, produced, 584);
-	AT(jis_slot, lost, 1096);
+	AT(jis_slot, words_until, 56);
+	AT(jis_slot, words_were, 64);
+	AT(jis_slot, lost_first, 72);
+	AT(jis_slot, lost_last, 80);
+	AT(jis_slot, lost_told, 88);
+	AT(jis_slot, produced, 600);
+	AT(jis_slot, lost, 1112);
 	SIZE(jis_thread_words, 32);
 	AT(jis_thread_words, tid, 0);
 	AT(jis_thread_words, reserved, 4);
@@ -557,7 +559,7 @@ END_TEST
 
 START_TEST(constants)
 {
-	ck_assert_uint_eq(JIS_ABI_VERSION, 3);
+	ck_assert_uint_eq(JIS_ABI_VERSION, 4);
 	ck_assert_uint_eq(JIS_SCHEMA_VERSION, 3);
 	ck_assert_uint_eq(JIS_PACKET_MAGIC, 0xC1FC1FC1);
 	ck_assert_uint_eq(JIS_PACKET_HEADER_SIZE, sizeof(struct jis_packet_header));

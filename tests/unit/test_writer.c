@@ -101,6 +101,8 @@ static struct jis_slot *slot_by_counter(void)
 	return jis_slot_take(&w, 100);
 }
 
+#define ALL_WORDS (1ull << JIS_EV_method_enter | 1ull << JIS_EV_method_exit)
+
 START_TEST(words_are_written_where_there_is_room)
 {
 	struct jis_slot *s = slot_by_counter();
@@ -113,8 +115,9 @@ START_TEST(words_are_written_where_there_is_room)
 			fast++;
 		else
 			jis_write(&w, s, JIS_EV_method_enter, &i, sizeof(i));
+		jis_words_open(&w, s, ALL_WORDS);
 		if (i == 300) /* in the middle of a packet */
-			s->last -= 1u << JIS_TIME_BITS;
+			s->words_until -= 1u << JIS_TIME_BITS;
 		if (i == 900)
 			s->last += 100000000u;
 		if (i % 200 == 0)
@@ -136,17 +139,53 @@ START_TEST(words_are_written_where_there_is_room)
 }
 END_TEST
 
+/* Neither asks the mask again, nor writes where it was masked out when the slot was to be opened.
+ */
+START_TEST(words_are_written_while_the_slot_is_open_for_them)
+{
+	struct jis_slot *s = slot_by_counter();
+	__u32 one = 1;
+
+	jis_words_open(&w, s, ALL_WORDS); /* no packet yet */
+	ck_assert_int_eq(jis_write_word(&w, s, JIS_EV_method_enter, 2), 0);
+	jis_write(&w, s, JIS_EV_method_enter, &one, sizeof(one));
+	ck_assert_int_eq(jis_write_word(&w, s, JIS_EV_method_enter, 2), 0);
+	pool_header()->event_mask = ~(1ull << JIS_EV_method_exit);
+	jis_words_open(&w, s, ALL_WORDS);
+	ck_assert_int_eq(jis_write_word(&w, s, JIS_EV_method_enter, 2), 0);
+	pool_header()->event_mask = ~0ull;
+	jis_words_open(&w, s, ALL_WORDS);
+	ck_assert_int_eq(jis_write_word(&w, s, JIS_EV_method_enter, 2), 1);
+	jis_words_close(s);
+	ck_assert_int_eq(jis_write_word(&w, s, JIS_EV_method_enter, 3), 0);
+	jis_words_open(&w, s, ALL_WORDS);
+	jis_packet_close(&w, s, jis_ticks(&w));
+	ck_assert_int_eq(jis_write_word(&w, s, JIS_EV_method_enter, 3), 0);
+	jis_write(&w, s, JIS_EV_method_enter, &one, sizeof(one));
+	jis_words_open(&w, s, ALL_WORDS);
+	jis_writer_off(&w);
+	jis_words_close_all(&w);
+	ck_assert_int_eq(jis_write_word(&w, s, JIS_EV_method_enter, 3), 0);
+	jis_words_open(&w, s, ALL_WORDS); /* by one who has not seen that it is off */
+	ck_assert_int_eq(jis_write_word(&w, s, JIS_EV_method_enter, 3), 0);
+	pool_read(1);
+	ck_assert_uint_eq(nr_seen, 3);
+	ck_assert_uint_eq(s->produced[JIS_EV_method_enter], 3);
+}
+END_TEST
+
 START_TEST(words_that_need_more_leave_nothing)
 {
 	struct jis_slot *s = slot_by_counter();
 	__u32 one = 1;
 
 	jis_write(&w, s, JIS_EV_method_enter, &one, sizeof(one));
+	jis_words_open(&w, s, ALL_WORDS);
 	pool_header()->event_mask = ~(1ull << JIS_EV_method_enter);
 	ck_assert_int_eq(jis_writer_on_fast(&w, JIS_EV_method_enter), 0);
 	ck_assert_int_eq(jis_writer_on_fast(&w, JIS_EV_method_exit), 1);
 	pool_header()->event_mask = ~0ull;
-	s->last -= 1u << JIS_TIME_BITS;
+	s->words_until -= 1u << JIS_TIME_BITS;
 	ck_assert_int_eq(jis_write_word(&w, s, JIS_EV_method_enter, 4), 0);
 	jis_writer_off(&w);
 	ck_assert_int_eq(jis_writer_on_fast(&w, JIS_EV_method_enter), 0);
@@ -460,6 +499,7 @@ int main(void)
 	tcase_add_test(tc, long_gaps_get_the_extended_header_and_time_never_steps_back);
 #if defined(__x86_64__) || defined(__aarch64__)
 	tcase_add_test(tc, words_are_written_where_there_is_room);
+	tcase_add_test(tc, words_are_written_while_the_slot_is_open_for_them);
 	tcase_add_test(tc, words_that_need_more_leave_nothing);
 #endif
 	tcase_add_test(tc, packets_follow_each_other);

@@ -393,7 +393,7 @@ static void forge_one(unsigned char *pool, struct jis_writer *w, enum forgery f,
 	jis_packet_begin(w, s, index, now);
 	for (ev.value = 0; ev.value < FORGED_EACH; ev.value++)
 		jis_record_put(w, s, JIS_EV_marker, &ev, sizeof(ev), now);
-	jis_packet_close(w, s);
+	jis_packet_close(w, s, jis_ticks(w));
 	forge_header((struct jis_packet_header *)(w->pool + at), f, witness);
 	memcpy(pool + at, w->pool + at, w->packet_size);
 	__atomic_store_n(&state[index], JIS_PACKET_FULL | told << 2, __ATOMIC_RELEASE);
