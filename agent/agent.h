@@ -139,10 +139,10 @@ struct agent_thread {
 /* Always full. */
 extern struct jis_slot agent_no_words;
 /*
- * Where the thread's probes write while agent.writer is on: its slot if that is of the recording
- * under way, by the processor's counter, else agent_no_words, as of a thread that is not known. A
- * thread that a probe is in may be told by "inside" or "writing", or by being in Java: then
- * probes_quiet() sees to it that it is in none.
+ * Where the thread's probes write while that is open for words: its slot if that is of the
+ * recording under way, by the processor's counter, else agent_no_words, as of a thread that is not
+ * known. A thread that a probe is in may be told by "inside" or "writing", or by being in Java:
+ * then probes_quiet() sees to it that it is in none.
  */
 extern __thread struct jis_slot *agent_words __attribute__((tls_model("initial-exec")));
 extern __thread struct agent_thread *agent_self __attribute__((tls_model("initial-exec")));
@@ -151,7 +151,8 @@ int slots_init(void);
 struct agent_thread *slot_thread(void);
 /* Says where @self's probes write, unless they are on trial; inside, or where it has no slot. */
 void slot_words(struct agent_thread *self);
-/* Before a recording's writer is on, with nobody inside: no thread's probes write anywhere. */
+/* No thread's probes write anywhere. With no writer on; who is inside all the same may set its own.
+ */
 void slots_forget_words(void);
 /* Gives @self a slot of the running recording's pool, or NULL; to be called inside. */
 struct jis_slot *slot_of_thread(struct agent_thread *self);

@@ -123,7 +123,8 @@ static void trial_end(void)
 	agent_leave();
 }
 
-/* The next ones need not come here, if there is room for them. */
+/* The next ones need not come here, if there is room for them. Nothing where they would anyway: by
+ * another clock, in a full pool, and while recording is paused. */
 static void words_open(void)
 {
 	const __u64 ids = 1ull << JIS_EV_method_enter | 1ull << JIS_EV_method_exit;
@@ -132,13 +133,14 @@ static void words_open(void)
 	if (!agent_enter())
 		return;
 	self = agent_self;
-	if (self->slot && self->generation == agent.generation)
+	if (self->slot && self->slot == agent_words && self->generation == agent.generation &&
+	    self->slot->position && jis_writer_on(&agent.writer, JIS_EV_method_enter))
 		jis_words_open(&agent.writer, self->slot, ids);
 	agent_leave();
 }
 
 /* What is no plain record into a packet that is open: the first of a thread, a trial, a full
- * packet, the first after a packet was opened or recording was paused. */
+ * packet, the first after words' time was up or recording was paused. */
 static __attribute__((noinline)) void probe_write_slow(unsigned int id, jint number, enum caller by)
 {
 	struct jis_ev_method_enter record = {(__u32)number};

@@ -182,7 +182,7 @@ static void pool_free(struct jis_pool *pool)
 	kfree(pool);
 }
 
-/* Its writers stop at their next record. */
+/* Its writers stop at their next record; an agent's probes when their words' time is up. */
 static void pool_end(struct jis_pool *pool)
 {
 	struct jis_pool_header *h = pool->memory;

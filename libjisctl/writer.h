@@ -105,7 +105,7 @@ JIS_WRITER_FAST __u64 jis_ticks_counter(void)
 #elif defined(__aarch64__)
 	__u64 ticks;
 
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+	__asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
 	return ticks;
 #else
 	return 0;
@@ -128,7 +128,7 @@ JIS_WRITER_FAST void jis_last_set(const struct jis_writer *w, struct jis_slot *s
 	s->last = now + w->base;
 }
 
-/* @now, or the last record's time if that is later. */
+/* @now, or the last record's time if that is later: that of jis_write(), where words came after. */
 JIS_WRITER_SLOW __u64 jis_not_before(const struct jis_writer *w, const struct jis_slot *s,
 				     __u64 now)
 {
@@ -268,7 +268,7 @@ JIS_WRITER_FAST void jis_words_close(struct jis_slot *s)
 /**
  * jis_words_open - lets jis_write_word() write into @s for as long as a header's time can tell
  * after the last record of jis_write(), and all of @ids (bits as in event_mask) are wanted: who
- * masks one out closes all slots after that. For the slot's owner.
+ * masks one out closes all slots after that, or lets their time go by. For the slot's owner.
  */
 JIS_WRITER_SLOW void jis_words_open(struct jis_writer *w, struct jis_slot *s, __u64 ids)
 {
@@ -299,7 +299,9 @@ JIS_WRITER_SLOW void jis_packet_close(struct jis_writer *w, struct jis_slot *s, 
 	__u64 start = w->packets_offset + (__u64)s->packet * w->packet_size;
 	struct jis_packet_header *h = (struct jis_packet_header *)(void *)(w->pool + start);
 
-	h->timestamp_end = s->words_were ? jis_not_before(w, s, now) : s->last - w->base;
+	if (s->words_were)
+		jis_last_set(w, s, jis_not_before(w, s, now));
+	h->timestamp_end = s->last - w->base;
 	h->content_size = (s->position - start) * 8;
 	h->events_discarded = s->lost_total;
 	s->position = 0;
@@ -524,10 +526,10 @@ JIS_WRITER_FAST void jis_write(struct jis_writer *w, struct jis_slot *s, unsigne
  * stack frame. Only for a writer whose clock is JIS_CLOCK_TSC, @id up to JIS_COMPACT_ID_MAX, and
  * one of those the slot is open for (jis_words_open()). The caller sees to it that no other writer
  * of @s, a signal handler, comes in between, and @w stays: @s->busy is neither read nor set. A
- * counter that goes back is not noticed, as clock_choose() takes none that does. Nearly all of
- * it hides behind the clock's latency, but on a core that has less to give than usual each
- * instruction shows (docs/benchmarks.md, "A traced Java call"). Returns 1, or 0: nothing is written
- * nor counted; jis_write() does it.
+ * counter that goes back is not noticed: clock_choose() takes none that the kernel, or a test,
+ * found to do so. Nearly all of it hides behind the clock's latency, but on a core that has less to
+ * give than usual each instruction shows (docs/benchmarks.md, "A traced Java call"). Returns 1, or
+ * 0: nothing is written nor counted; jis_write() does it.
  */
 JIS_WRITER_FAST int jis_write_word(struct jis_writer *w, struct jis_slot *s, unsigned int id,
 				   __u32 word)

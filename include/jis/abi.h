@@ -311,7 +311,8 @@ struct jis_pool_header {
 
 /*
  * A slot: everything but the counters is the writer's own bookkeeping and means nothing to the
- * recorder, save owner and packet. Written by the owning thread with plain stores unless said.
+ * recorder, save owner, packet and words_until. Written by the owning thread with plain stores
+ * unless said.
  */
 struct jis_slot {
 	__u32 owner;	  /* tid, 0 = free; compare-and-exchange (acquire), given back with release */
@@ -326,7 +327,8 @@ struct jis_slot {
 	__u64 sequence;	  /* packet_seq of the next packet */
 	__u64 lost_total; /* sum over lost[] */
 	/* Until then, base and all, an agent's probes may write words without a look at event_mask;
-	 * 0: not at all. The recorder, too, writes 0, after event_mask. */
+	 * 0: not at all. Who takes a bit from event_mask or ends the process' part writes 0 after
+	 * that (relaxed); the module, when a session ends, does not. */
 	__u64 words_until;
 	__u64 words_were; /* 1 once words may have been written: last may be before the last record */
 	/* First and last time, and count by type, of what was lost since the last LOST record was

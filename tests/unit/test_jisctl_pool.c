@@ -6,6 +6,7 @@
 #include <check.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -95,22 +96,24 @@ static int sink(void *ctx, uint32_t slot, const struct jis_packet_header *h, uin
 	return 0;
 }
 
-static void make(uint64_t bytes)
+static void make_by(uint32_t clock, uint64_t bytes)
 {
-	struct pool_config config = {.bytes = bytes,
-				     .clock = JIS_CLOCK_RAW,
-				     .pid = 1,
-				     .own_pid = 1,
-				     .event_mask = ~1ull};
+	struct pool_config config = {
+		.bytes = bytes, .clock = clock, .pid = 1, .own_pid = 1, .event_mask = ~1ull};
 	struct pool_sink s = {.packet = sink};
 
 	memset(config.uuid, 0x5a, 16);
-	config.base = clock_base(JIS_CLOCK_RAW);
+	config.base = clock_base(clock);
 	ck_assert_int_eq(pool_create(&config, &s, &pool), 0);
 	ck_assert_uint_le(pool_slots(pool), MAX_SLOTS);
 	map = mmap(NULL, pool_bytes(pool), PROT_READ | PROT_WRITE, MAP_SHARED, pool_fd(pool), 0);
 	ck_assert_ptr_ne(map, MAP_FAILED);
 	ck_assert_int_eq(jis_writer_init(&w, map, pool_bytes(pool), 1), 0);
+}
+
+static void make(uint64_t bytes)
+{
+	make_by(JIS_CLOCK_RAW, bytes);
 }
 
 /* Memory from elsewhere: a descriptor the test has made, with what was asked for. */
@@ -415,6 +418,78 @@ START_TEST(a_racing_reader_sees_whole_records)
 }
 END_TEST
 
+#if defined(__x86_64__) || defined(__aarch64__)
+static uint64_t laps;
+
+/* As an agent's probe does: words as long as it may, else the long way, after which it asks. */
+static void *write_words(void *arg)
+{
+	struct jis_slot *s = arg;
+	uint32_t i;
+
+	for (i = 0; __atomic_load_n(&writing, __ATOMIC_ACQUIRE); i++) {
+		if (!jis_write_word(&w, s, JIS_EV_method_enter, i)) {
+			if (jis_writer_on(&w, JIS_EV_method_enter))
+				jis_write(&w, s, JIS_EV_method_enter, &i, sizeof(i));
+			jis_words_open(&w, s, 1ull << JIS_EV_method_enter);
+		}
+		__atomic_store_n(&laps, i, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+static void laps_pass(uint64_t n)
+{
+	uint64_t from = __atomic_load_n(&laps, __ATOMIC_ACQUIRE);
+
+	while (__atomic_load_n(&laps, __ATOMIC_ACQUIRE) - from < n)
+		sched_yield();
+}
+
+/* The owner that opens its slot and the recorder that closes it, at the same time. */
+START_TEST(a_paused_pool_stays_closed_to_words)
+{
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + 300000000, produced, rounds = 0;
+	struct pool_counts c;
+	struct jis_slot *s;
+	pthread_t t;
+
+	tear_down();
+	make_by(JIS_CLOCK_TSC, 4 << 20);
+	ordered = false;
+	s = jis_slot_take(&w, 100);
+	ck_assert_ptr_nonnull(s);
+	writing = 1;
+	pthread_create(&t, NULL, write_words, s);
+	do {
+		laps_pass(rounds % 3);
+		pool_mask_set(pool, 0);
+		laps_pass(2); /* the one under way, and one that began after it */
+		produced = __atomic_load_n(&s->produced[JIS_EV_method_enter], __ATOMIC_RELAXED);
+		laps_pass(2);
+		ck_assert_uint_eq(__atomic_load_n(&s->produced[JIS_EV_method_enter],
+						  __ATOMIC_RELAXED),
+				  produced);
+		pool_mask_set(pool, ~1ull);
+		laps_pass(2);
+		ck_assert_uint_gt(__atomic_load_n(&s->produced[JIS_EV_method_enter],
+						  __ATOMIC_RELAXED),
+				  produced);
+		ck_assert_int_eq(pool_flush(pool), 0);
+		rounds++;
+	} while (clock_ns(CLOCK_MONOTONIC) < until);
+	__atomic_store_n(&writing, 0, __ATOMIC_RELEASE);
+	pthread_join(t, NULL);
+	ck_assert_int_eq(pool_finish(pool), 0);
+	pool_counts(pool, 1, &c);
+	ck_assert_uint_eq(c.damaged, 0);
+	ck_assert_uint_gt(c.stored[JIS_EV_method_enter], rounds);
+	ck_assert_uint_eq(c.stored[JIS_EV_method_enter] + c.lost[JIS_EV_method_enter],
+			  c.produced[JIS_EV_method_enter]);
+}
+END_TEST
+#endif
+
 static uint32_t rng = 12345;
 
 static uint32_t random_word(void)
@@ -582,6 +657,9 @@ int main(void)
 	tcase_add_test(tc, an_error_of_the_sink_is_loss_not_success);
 	tcase_add_test(tc, a_packet_for_which_there_is_no_file_is_lost_and_no_more);
 	tcase_add_test(tc, a_racing_reader_sees_whole_records);
+#if defined(__x86_64__) || defined(__aarch64__)
+	tcase_add_test(tc, a_paused_pool_stays_closed_to_words);
+#endif
 	tcase_add_test(tc, random_bytes_harm_nobody);
 	tcase_add_test(tc, forged_packets_harm_nobody);
 	tcase_add_test(tc, absurd_counters_are_not_believed);
