@@ -40,7 +40,9 @@ def check_counts(counts):
         if n > (left if name == "record of a blocked thread" else 0) and not (vain and name == "record of a blocked thread"):
             complain(f"{n} times: {name}")
     if counts["contradictions"] > left and not vain:
-        complain(f"{counts['contradictions']} contradictions")
+        kinds = {k: (n, counts["first"].get(k)) for k, n in counts["contradiction_kinds"].items() if n}
+        complain(f"{counts['contradictions']} contradictions for {left}, with {counts['unseen_switches']} of "
+                 f"{counts['switches']} switches not told: {kinds}")
     # The module's tests run on kernels that tell of all. Others hide some, out of idling most of all: more of them
     # on an idle machine.
     if counts["unseen_switches"] * (1000000 if os.environ.get("BACKEND") == "kmod" else 3) > counts["switches"]:
