@@ -97,7 +97,8 @@ JIS_WRITER_SLOW __u64 jis_ticks_raw(void)
 	return (__u64)ts.tv_sec * 1000000000u + (__u64)ts.tv_nsec;
 }
 
-/* The processor's counter; jis_writer_init() refuses its clock where there is none. */
+/* The processor's counter, read in the order of the program (isb: aarch64 may else do it in
+ * another); jis_writer_init() refuses its clock where there is none. */
 JIS_WRITER_FAST __u64 jis_ticks_counter(void)
 {
 #if defined(__x86_64__)

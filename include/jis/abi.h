@@ -326,8 +326,8 @@ struct jis_slot {
 	__u32 bound;	  /* tid the last thread_bind or packet header named */
 	__u64 sequence;	  /* packet_seq of the next packet */
 	__u64 lost_total; /* sum over lost[] */
-	/* Until then, base and all, an agent's probes may write words without a look at event_mask;
-	 * 0: not at all. Who takes a bit from event_mask or ends the process' part writes 0 after
+	/* Until then, base and all, an agent's probes may write words (jis_write_word(), not those of
+	 * struct jis_thread_words) without a look at event_mask; 0: not at all. Who takes a bit from event_mask or ends the process' part writes 0 after
 	 * that (relaxed); the module, when a session ends, does not. */
 	__u64 words_until;
 	__u64 words_were; /* 1 once words may have been written: last may be before the last record */
